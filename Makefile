@@ -1,0 +1,51 @@
+# Every habit is one recipe. `make serve` and `make test` need only git, make and Python 3.11 or later.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: serve test lint format openapi lock clean
+
+serve: .venv/run ## set up what is missing and serve on http://127.0.0.1:8000
+	$(BIN)/flagstaff serve
+
+test: .venv/dev ## run every test, on SQLite and on PostgreSQL
+	$(BIN)/python -m pytest
+
+lint: .venv/dev ## style, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/dev ## rewrite the code in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+openapi: .venv/run ## renew spec/openapi.json
+	$(BIN)/flagstaff openapi > spec/openapi.json
+
+lock: .venv/dev ## renew requirements/*.txt within the bounds of pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--no-annotate pyproject.toml --group build --output-file requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--no-annotate pyproject.toml --group dev --constraint requirements/run.txt --output-file requirements/dev.txt
+
+clean: ## remove what the recipes made; your data in flagstaff-data stays
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python could not make a virtual environment; on Debian and Ubuntu install python3-venv."; exit 1; }
+
+.venv/run: .venv/bin/python requirements/run.txt pyproject.toml
+	@echo "Setting up (once, under a minute) …"
+	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev: .venv/bin/python requirements/dev.txt pyproject.toml
+	@echo "Setting up for development (once, under two minutes) …"
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@ .venv/run

@@ -1,0 +1,54 @@
+"""What goes wrong, in the product's own terms. Knows nothing of HTTP: web/errors.py maps codes to statuses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Every kind of failure that reaches a caller."""
+
+    INVALID = "invalid"
+    UNAUTHENTICATED = "unauthenticated"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    TOO_LARGE = "too_large"
+    LIMITED = "limited"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One invalid field: its dotted name as the caller wrote it, and what to do about it."""
+
+    field: str
+    message: str
+
+
+class Error(Exception):
+    """A failure to be told to the caller; `message` never holds a secret, SQL or a path."""
+
+    def __init__(
+        self, code: Code, message: str, *, fields: Sequence[FieldError] = (), retry_after_seconds: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.fields = tuple(fields)
+        self.retry_after_seconds = retry_after_seconds
+
+
+def invalid_field(field: str, message: str) -> Error:
+    """The error for one invalid field."""
+    return Error(Code.INVALID, "The request is invalid.", fields=[FieldError(field, message)])
+
+
+def not_found(resource: str) -> Error:
+    """The one answer for what does not exist and for what belongs to somebody else."""
+    return Error(Code.NOT_FOUND, f"There is no such {resource}.")
+
+
+def unavailable(message: str = "The database cannot be reached at the moment. Try again shortly.") -> Error:
+    """The answer while something Flagstaff depends on is away."""
+    return Error(Code.UNAVAILABLE, message, retry_after_seconds=5)

@@ -1,0 +1,33 @@
+"""Projects and their environments."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project; its `sdk_key` serves all of its environments."""
+
+    id: UUID
+    owner_id: UUID
+    name: str
+    description: str | None
+    sdk_key: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """An environment of a project; its `key` never changes."""
+
+    id: UUID
+    project_id: UUID
+    name: str
+    key: str
+    created_at: datetime
+
+
+# Every new project starts with these, in the order in which people move a feature.
+DEFAULT_ENVIRONMENTS = (("Production", "production"), ("Staging", "staging"))

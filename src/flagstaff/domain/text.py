@@ -1,0 +1,34 @@
+"""What any text may be. The checks return the value as it is to be kept and raise ValueError with advice."""
+
+NAME_MAX_LENGTH = 255
+DESCRIPTION_MAX_LENGTH = 10_000
+
+
+def check_text(value: str) -> str:
+    """Refuse what no database and no UTF-8 document can hold: NUL and lone surrogates."""
+    if "\x00" in value:
+        raise ValueError("must not contain the NUL character")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be valid Unicode, without lone surrogates") from None
+    return value
+
+
+def check_length(value: str, minimum: int, maximum: int) -> str:
+    """Refuse fewer than `minimum` or more than `maximum` characters."""
+    if len(value) < minimum:
+        raise ValueError("must not be empty" if minimum == 1 else f"must be at least {minimum} characters long")
+    if len(value) > maximum:
+        raise ValueError(f"must be at most {maximum:,} characters long")
+    return value
+
+
+def check_name(value: str) -> str:
+    """A name of a project, environment or flag: trimmed, 1 to 255 characters."""
+    return check_length(check_text(value).strip(), 1, NAME_MAX_LENGTH)
+
+
+def check_description(value: str) -> str:
+    """A description: up to 10,000 characters."""
+    return check_length(check_text(value), 0, DESCRIPTION_MAX_LENGTH)

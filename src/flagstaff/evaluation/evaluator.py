@@ -1,0 +1,61 @@
+"""The kernel: a snapshot and a user in, the answer's bytes out.
+
+Every application call passes here, so the loops run in C: `map` over the rollouts, look-ups for the rules, one join.
+"""
+
+from itertools import repeat
+from operator import add, getitem, mod
+
+from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Evaluation, RuleMatch
+
+_HEAD = b'{"flags":{'
+
+
+def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> Evaluation:
+    """Evaluate every flag of an environment for one user.
+
+    Off flags are off; else the first live rule that matches decides; else the rollout; else the flag is on. The
+    rollout's identifier is the user id or else the lower-cased email; an empty text is none.
+    """
+    email = user_email.lower() if user_email else ""
+    identifier = user_id or email
+    if identifier:
+        hashes = map(murmur3_x86_32, map(add, snapshot.rollout_prefixes, repeat(identifier.encode())))
+        buckets = bytes(map(mod, hashes, repeat(BUCKETS)))
+    else:
+        buckets = snapshot.without_bucket
+    matches = _first_matches(snapshot, user_id, email)
+    if matches:
+        return _with_matches(snapshot, buckets, matches)
+    body = b"".join((_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail))
+    return Evaluation(body, buckets + snapshot.ruled_recorded)
+
+
+def _first_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> dict[int, RuleMatch]:
+    """For each recorded flag with a matching rule, by position: the one that goes first."""
+    first: dict[int, RuleMatch] = {}
+    found: list[RuleMatch] = []
+    if user_id and (by_id := snapshot.by_user_id.get(user_id)):
+        found.extend(by_id)
+    if email:
+        if by_email := snapshot.by_email.get(email):
+            found.extend(by_email)
+        if snapshot.by_domain:
+            _, at, domain = email.rpartition("@")
+            if at and (by_domain := snapshot.by_domain.get(domain)):
+                found.extend(by_domain)
+    for match in found:
+        other = first.get(match.position)
+        if other is None or match.rank < other.rank:
+            first[match.position] = match
+    return first
+
+
+def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, matches: dict[int, RuleMatch]) -> Evaluation:
+    fragments = [*map(getitem, snapshot.rollout_answers, buckets), *snapshot.ruled_defaults]
+    recorded = bytearray(buckets + snapshot.ruled_recorded)
+    for position, match in matches.items():
+        fragments[position] = snapshot.rule_answers[position][match.byte]
+        recorded[position] = match.byte
+    return Evaluation(b"".join((_HEAD, *fragments, snapshot.constant_tail)), bytes(recorded))

@@ -1,0 +1,43 @@
+"""What can come of one flag for one user, and the specification's words for it."""
+
+from enum import IntEnum
+
+from flagstaff.domain.flags import RuleType
+
+
+class Outcome(IntEnum):
+    """How a flag's answer came about."""
+
+    OFF = 0
+    USER_ID_RULE = 1
+    USER_EMAIL_RULE = 2
+    EMAIL_DOMAIN_RULE = 3
+    IN_ROLLOUT = 4
+    NOT_IN_ROLLOUT = 5
+    ON = 6
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the flag is on for the user."""
+        return self not in (Outcome.OFF, Outcome.NOT_IN_ROLLOUT)
+
+    def reason(self, rollout_percentage: int) -> str:
+        """The specification's reason text; the percentage appears in the rollout's two."""
+        return _REASONS[self].format(rollout_percentage)
+
+
+RULE_OUTCOMES = {
+    RuleType.USER_ID: Outcome.USER_ID_RULE,
+    RuleType.USER_EMAIL: Outcome.USER_EMAIL_RULE,
+    RuleType.EMAIL_DOMAIN: Outcome.EMAIL_DOMAIN_RULE,
+}
+
+_REASONS = {
+    Outcome.OFF: "Flag is globally disabled",
+    Outcome.USER_ID_RULE: "Matched user_id targeting rule",
+    Outcome.USER_EMAIL_RULE: "Matched user_email targeting rule",
+    Outcome.EMAIL_DOMAIN_RULE: "Matched email_domain targeting rule",
+    Outcome.IN_ROLLOUT: "User in {}% rollout",
+    Outcome.NOT_IN_ROLLOUT: "User not in {}% rollout",
+    Outcome.ON: "Flag enabled globally",
+}

@@ -1,0 +1,1 @@
+"""Mails: how they look, and the two ways they leave."""

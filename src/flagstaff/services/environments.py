@@ -1,0 +1,76 @@
+"""Environments: a project's places to run, such as production."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.changes import Actor, Scope, change_of
+from flagstaff.domain.keys import require_same_key
+from flagstaff.domain.projects import Environment
+from flagstaff.services.access import open_environment, open_project
+from flagstaff.storage import environments
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Environments:
+    """The use cases of environments. All raise Error NOT_FOUND for what is not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def create_environment(self, actor: Actor, project_id: UUID, *, name: str, key: str) -> Environment:
+        """Create an environment; raises Error CONFLICT if the project has one with this key."""
+        now = self.now()
+        environment = Environment(uuid7(), project_id, name, key, created_at=now)
+        async with self.database.transaction() as transaction:
+            await open_project(transaction.connection, actor, project_id, for_update=True)
+            await environments.create_environment(transaction.connection, environment)
+            scope = Scope(project_id, environment.id)
+            await record(transaction, change_of(actor, "environment.created", now, scope, after=environment))
+        return environment
+
+    async def list_environments(self, actor: Actor, project_id: UUID) -> list[Environment]:
+        """The environments of a project, newest first."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id)
+            return await environments.list_environments(connection, project_id)
+
+    async def get_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Environment:
+        """One environment."""
+        async with self.database.read() as connection:
+            return await open_environment(connection, actor, project_id, environment_id)
+
+    async def update_environment(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, *, name: str | None = None, key: str | None = None
+    ) -> Environment:
+        """Rename an environment.
+
+        Raises:
+            Error: INVALID when a `key` is given that is not the present one; keys never change.
+        """
+        scope = Scope(project_id, environment_id)
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            environment = await open_environment(connection, actor, project_id, environment_id, for_update=True)
+            require_same_key(environment.key, key)
+            updated = replace(environment, name=name or environment.name)
+            if updated != environment:
+                await environments.rename_environment(connection, environment_id, updated.name)
+                change = change_of(actor, "environment.updated", self.now(), scope, before=environment, after=updated)
+                await record(transaction, change)
+        return updated
+
+    async def delete_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> None:
+        """Delete an environment with its flags, rules and evaluation history."""
+        scope = Scope(project_id, environment_id)
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            environment = await open_environment(connection, actor, project_id, environment_id, for_update=True)
+            await environments.delete_environment(connection, environment_id)
+            change = change_of(actor, "environment.deleted", self.now(), scope, before=environment)
+            await record(transaction, change)

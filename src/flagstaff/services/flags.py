@@ -1,0 +1,117 @@
+"""Flags: created, edited, toggled, deleted. When a method returns, every later evaluation sees what it did."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.changes import Actor, change_of
+from flagstaff.domain.flags import Flag
+from flagstaff.domain.keys import require_same_key
+from flagstaff.domain.moments import later_than
+from flagstaff.services.access import FlagPath, open_environment, open_flag
+from flagstaff.storage import flags
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Database, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The use cases of flags. All raise Error NOT_FOUND for what is not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def create_flag(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        *,
+        name: str,
+        key: str,
+        description: str | None,
+        enabled: bool,
+        rollout_percentage: int,
+    ) -> Flag:
+        """Create a flag; raises Error CONFLICT if the environment has one with this key."""
+        now = self.now()
+        flag = Flag(
+            id=uuid7(),
+            project_id=project_id,
+            environment_id=environment_id,
+            name=name,
+            key=key,
+            description=description,
+            enabled=enabled,
+            rollout_percentage=rollout_percentage,
+            created_at=now,
+            updated_at=now,
+        )
+        async with self.database.transaction() as transaction:
+            await open_environment(transaction.connection, actor, project_id, environment_id, for_update=True)
+            await flags.create_flag(transaction.connection, flag)
+            await record(
+                transaction,
+                change_of(actor, "flag.created", now, FlagPath(project_id, environment_id, flag.id).scope, after=flag),
+            )
+        return flag
+
+    async def list_flags(self, actor: Actor, project_id: UUID, environment_id: UUID) -> list[Flag]:
+        """The flags of an environment, newest first."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id)
+            return await flags.list_flags(connection, environment_id)
+
+    async def get_flag(self, actor: Actor, path: FlagPath) -> Flag:
+        """One flag."""
+        async with self.database.read() as connection:
+            return await open_flag(connection, actor, path)
+
+    async def update_flag(
+        self,
+        actor: Actor,
+        path: FlagPath,
+        *,
+        key: str | None = None,
+        **values: Any,
+    ) -> Flag:
+        """Change the given ones of `name`, `description`, `enabled` and `rollout_percentage`.
+
+        The same values again change nothing.
+
+        Raises:
+            Error: INVALID when a `key` is given that is not the present one; keys never change.
+        """
+        async with self.database.transaction() as transaction:
+            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            require_same_key(flag.key, key)
+            updated = replace(flag, **values)
+            if updated == flag:
+                return flag
+            return await self._write(transaction, "flag.updated", actor, path, flag, updated)
+
+    async def toggle_flag(self, actor: Actor, path: FlagPath) -> Flag:
+        """Flip `enabled`; rules and rollout stay as they are."""
+        async with self.database.transaction() as transaction:
+            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            flipped = replace(flag, enabled=not flag.enabled)
+            return await self._write(transaction, "flag.toggled", actor, path, flag, flipped)
+
+    async def delete_flag(self, actor: Actor, path: FlagPath) -> None:
+        """Delete a flag with its rules; its evaluation history stays."""
+        async with self.database.transaction() as transaction:
+            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            await flags.delete_flag(transaction.connection, path.flag_id)
+            await record(transaction, change_of(actor, "flag.deleted", self.now(), path.scope, before=flag))
+
+    async def _write(
+        self, transaction: Transaction, action: str, actor: Actor, path: FlagPath, before: Flag, after: Flag
+    ) -> Flag:
+        after = replace(after, updated_at=later_than(before.updated_at, self.now()))
+        await flags.update_flag(transaction.connection, after)
+        await record(transaction, change_of(actor, action, after.updated_at, path.scope, before=before, after=after))
+        return after

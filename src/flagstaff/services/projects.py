@@ -1,0 +1,89 @@
+"""Projects: what an account owns, each with its SDK key."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.changes import Actor, Scope, change_of
+from flagstaff.domain.keys import new_sdk_key
+from flagstaff.domain.moments import later_than
+from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project
+from flagstaff.services.access import open_project
+from flagstaff.storage import environments, projects
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Database, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Projects:
+    """The use cases of projects. All raise Error NOT_FOUND for a project that is not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def create_project(self, actor: Actor, *, name: str, description: str | None) -> Project:
+        """Create a project with its SDK key and its two environments."""
+        assert actor.account_id is not None
+        now = self.now()
+        project = Project(uuid7(), actor.account_id, name, description, new_sdk_key(), created_at=now, updated_at=now)
+
+        async with self.database.transaction() as transaction:
+            await projects.create_project(transaction.connection, project)
+            await record(transaction, change_of(actor, "project.created", now, Scope(project.id), after=project))
+            for place, (label, key) in enumerate(DEFAULT_ENVIRONMENTS):
+                # A microsecond apart, so that lists by age have one order.
+                created_at = now + timedelta(microseconds=place)
+                environment = Environment(uuid7(), project.id, label, key, created_at=created_at)
+                await environments.create_environment(transaction.connection, environment)
+                change = change_of(
+                    actor, "environment.created", now, Scope(project.id, environment.id), after=environment
+                )
+                await record(transaction, change)
+        return project
+
+    async def list_projects(self, actor: Actor) -> list[Project]:
+        """The actor's projects, newest first."""
+        assert actor.account_id is not None
+        async with self.database.read() as connection:
+            return await projects.list_projects(connection, actor.account_id)
+
+    async def get_project(self, actor: Actor, project_id: UUID) -> Project:
+        """One project."""
+        async with self.database.read() as connection:
+            return await open_project(connection, actor, project_id)
+
+    async def update_project(self, actor: Actor, project_id: UUID, **values: str | None) -> Project:
+        """Change the given ones of `name` and `description`; the same values again change nothing."""
+        async with self.database.transaction() as transaction:
+            project = await open_project(transaction.connection, actor, project_id, for_update=True)
+            updated = replace(project, **values)  # type: ignore[arg-type]
+            if updated == project:
+                return project
+            return await self._write(transaction, "project.updated", actor, project, updated)
+
+    async def regenerate_key(self, actor: Actor, project_id: UUID) -> Project:
+        """Give a project a new SDK key; when this returns, the old one opens nothing any more."""
+        async with self.database.transaction() as transaction:
+            project = await open_project(transaction.connection, actor, project_id, for_update=True)
+            updated = replace(project, sdk_key=new_sdk_key())
+            return await self._write(transaction, "project.key_regenerated", actor, project, updated)
+
+    async def delete_project(self, actor: Actor, project_id: UUID) -> None:
+        """Delete a project with its environments, flags, rules and evaluation history."""
+        async with self.database.transaction() as transaction:
+            project = await open_project(transaction.connection, actor, project_id, for_update=True)
+            await projects.delete_project(transaction.connection, project_id)
+            change = change_of(actor, "project.deleted", self.now(), Scope(project_id), before=project)
+            await record(transaction, change)
+
+    async def _write(
+        self, transaction: Transaction, action: str, actor: Actor, before: Project, after: Project
+    ) -> Project:
+        after = replace(after, updated_at=later_than(before.updated_at, self.now()))
+        await projects.update_project(transaction.connection, after)
+        change = change_of(actor, action, after.updated_at, Scope(after.id), before=before, after=after)
+        await record(transaction, change)
+        return after

@@ -1,0 +1,92 @@
+"""Targeting rules of a flag. When a method returns, every later evaluation sees what it did."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.changes import Actor, change_of
+from flagstaff.domain.errors import invalid_field
+from flagstaff.domain.flags import Rule, RuleType, check_rule_value
+from flagstaff.domain.moments import later_than
+from flagstaff.services.access import FlagPath, open_flag
+from flagstaff.storage import rules
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The use cases of rules. All raise Error NOT_FOUND for what is not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def create_rule(
+        self,
+        actor: Actor,
+        path: FlagPath,
+        *,
+        rule_type: RuleType,
+        rule_value: str,
+        priority: int,
+        enabled: bool,
+    ) -> Rule:
+        """Create a rule; raises Error INVALID for a value that its type cannot have."""
+        now = self.now()
+        rule = Rule(uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now)
+        _require_valid_value(rule)
+        async with self.database.transaction() as transaction:
+            await open_flag(transaction.connection, actor, path, for_update=True)
+            await rules.create_rule(transaction.connection, rule)
+            await record(transaction, change_of(actor, "rule.created", now, path.scope, after=rule))
+        return rule
+
+    async def list_rules(self, actor: Actor, path: FlagPath) -> list[Rule]:
+        """The rules of a flag in the order in which they are tried."""
+        async with self.database.read() as connection:
+            await open_flag(connection, actor, path)
+            return await rules.list_rules(connection, path.flag_id)
+
+    async def get_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> Rule:
+        """One rule."""
+        async with self.database.read() as connection:
+            await open_flag(connection, actor, path)
+            return await rules.get_rule(connection, path.flag_id, rule_id)
+
+    async def update_rule(self, actor: Actor, path: FlagPath, rule_id: UUID, **values: Any) -> Rule:
+        """Change the given ones of `rule_type`, `rule_value`, `priority` and `enabled`.
+
+        The same values again change nothing. Raises Error INVALID for a value that the rule's type cannot have.
+        """
+        async with self.database.transaction() as transaction:
+            await open_flag(transaction.connection, actor, path, for_update=True)
+            rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
+            updated = replace(rule, **values)
+            _require_valid_value(updated)
+            if updated == rule:
+                return rule
+            updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
+            await rules.update_rule(transaction.connection, updated)
+            change = change_of(actor, "rule.updated", updated.updated_at, path.scope, before=rule, after=updated)
+            await record(transaction, change)
+            return updated
+
+    async def delete_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> None:
+        """Delete a rule."""
+        async with self.database.transaction() as transaction:
+            await open_flag(transaction.connection, actor, path, for_update=True)
+            rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
+            await rules.delete_rule(transaction.connection, rule_id)
+            await record(transaction, change_of(actor, "rule.deleted", self.now(), path.scope, before=rule))
+
+
+def _require_valid_value(rule: Rule) -> None:
+    # A change of the type alone can make the present value invalid, so only the whole rule can be checked.
+    try:
+        check_rule_value(rule.rule_type, rule.rule_value)
+    except ValueError as error:
+        raise invalid_field("rule_value", str(error)) from error

@@ -1,0 +1,1 @@
+"""The only package that speaks SQL: one set of queries for SQLite and PostgreSQL."""

@@ -1,0 +1,128 @@
+"""Engines, pools and transactions: one transaction per use case, its changes announced after the commit."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from flagstaff.domain.changes import Change
+from flagstaff.domain.errors import not_found, unavailable
+from flagstaff.storage import dialect
+
+Connection = AsyncConnection  # what services hand on without knowing it
+
+log = structlog.get_logger(__name__)
+
+CONFIGURATION_FILE = "flagstaff.sqlite"
+HISTORY_FILE = "history.sqlite"
+
+
+@dataclass
+class Transaction:
+    """One use case's writes; `storage.changes.record` appends to `changes`."""
+
+    connection: AsyncConnection
+    changes: list[Change] = field(default_factory=list)
+
+
+class Database:
+    """The configuration and the history: two files in a folder with SQLite, one database with PostgreSQL.
+
+    Every method that talks to the database raises Error UNAVAILABLE while it cannot be reached.
+    """
+
+    def __init__(self, url: str | None, data_directory: Path) -> None:
+        """Open nothing yet. `url` names a PostgreSQL server; None stands for SQLite in the data directory."""
+        self.is_postgresql = url is not None and dialect.is_postgresql(url)
+        if url is not None and self.is_postgresql:
+            engine = dialect.postgresql_engine(url)
+            self._reader = self._writer = self._history_reader = self._history_writer = engine
+        else:
+            configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+            self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
+            self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
+            # The history's file stands alone, where its tables need no schema's name.
+            options = {"schema_translate_map": {"history": None}}
+            self._history_reader = dialect.sqlite_engine(history, write=False, synchronous="NORMAL").execution_options(
+                **options
+            )
+            self._history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL").execution_options(
+                **options
+            )
+        self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
+
+    def announce_to(self, announce: Callable[[Sequence[Change]], Awaitable[None]]) -> None:
+        """Have `announce` awaited with the changes of each transaction, after its commit and before it returns."""
+        self._announce = announce
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """A connection to read the configuration with, in one consistent state."""
+        with _translated_errors():
+            async with self._reader.begin() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """A transaction on the configuration: committed at the end, rolled back by any exception."""
+        begun: Transaction | None = None
+        try:
+            with _translated_errors():
+                async with self._writer.begin() as connection:
+                    transaction = Transaction(connection)
+                    yield transaction
+                    begun = transaction
+        finally:
+            # Also when the commit itself failed or was cancelled: it may have reached the database all the same, and
+            # to announce too much only costs a reload.
+            if begun and begun.changes and self._announce:
+                await asyncio.shield(asyncio.ensure_future(self._announce(begun.changes)))
+
+    @asynccontextmanager
+    async def read_history(self) -> AsyncIterator[AsyncConnection]:
+        """A connection to read the history with, in one consistent state."""
+        with _translated_errors():
+            async with self._history_reader.begin() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def write_history(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction on the history; it never waits for one on the configuration."""
+        with _translated_errors():
+            async with self._history_writer.begin() as connection:
+                yield connection
+
+    async def ping(self) -> None:
+        """Return if the database answers."""
+        async with self.read() as connection:
+            await connection.execute(sa.text("SELECT 1"))
+
+    async def close(self) -> None:
+        """Close every pool."""
+        async with AsyncExitStack() as stack:
+            for engine in self._engines():
+                stack.push_async_callback(engine.dispose)
+
+    def _engines(self) -> set[AsyncEngine]:
+        return {self._reader, self._writer, self._history_reader, self._history_writer}
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    """Drivers' errors as the domain's: an outage is UNAVAILABLE, a parent deleted meanwhile is NOT_FOUND."""
+    try:
+        yield
+    except sa.exc.IntegrityError as error:
+        if dialect.is_missing_parent(error):
+            raise not_found("resource any more; it was deleted meanwhile") from error
+        raise
+    except (sa.exc.SQLAlchemyError, OSError, *dialect.RAW_ERRORS) as error:
+        if not dialect.is_outage(error):
+            raise
+        log.warning("database_unavailable", error=type(error).__name__, detail=str(error).partition("\n")[0])
+        raise unavailable() from error

@@ -1,0 +1,112 @@
+"""The only file that tells SQLite from PostgreSQL."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import asyncpg
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+POOL_SIZE = 10
+READERS = 4
+_WAIT_SECONDS = 5
+
+# What the drivers raise past SQLAlchemy's wrapping, while they connect.
+RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
+# SQLSTATE classes: connection exceptions, insufficient resources, operator intervention, system errors.
+_OUTAGE_CLASSES = ("08", "53", "57", "58")
+
+
+def is_postgresql(url: str) -> bool:
+    """Whether a database URL names a PostgreSQL server."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
+def sqlite_url(path: Path) -> str:
+    """The URL of a SQLite file."""
+    return f"sqlite+aiosqlite:///{quote(str(path.absolute()))}"
+
+
+def postgresql_engine(url: str) -> AsyncEngine:
+    """A pool on a PostgreSQL server; lost connections are noticed before they are used."""
+    _, _, rest = url.partition("://")
+    return create_async_engine(
+        f"postgresql+asyncpg://{rest}",
+        pool_size=POOL_SIZE,
+        max_overflow=0,
+        pool_timeout=_WAIT_SECONDS,
+        pool_pre_ping=True,
+        connect_args={
+            "timeout": _WAIT_SECONDS,
+            "command_timeout": 30,
+            "server_settings": {"application_name": "flagstaff", "timezone": "UTC"},
+        },
+    )
+
+
+def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
+    """A pool on a SQLite file in WAL mode.
+
+    Writers share one connection and take the file's write lock when they begin, so that none ever fails half-way for
+    want of it; readers see the state at their first query and wait for nobody.
+    """
+    engine = create_async_engine(
+        sqlite_url(path),
+        pool_size=1 if write else READERS,
+        max_overflow=0,
+        pool_timeout=_WAIT_SECONDS,
+        poolclass=sa.pool.AsyncAdaptedQueuePool,
+    )
+
+    @sa.event.listens_for(engine.sync_engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # SQLAlchemy, not the driver, begins transactions
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute(f"PRAGMA synchronous = {synchronous}")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @sa.event.listens_for(engine.sync_engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def is_unique_violation(error: sa.exc.IntegrityError) -> bool:
+    """Whether a statement hit a unique constraint other than a primary key."""
+    cause = _driver_error(error)
+    if isinstance(cause, sqlite3.IntegrityError):
+        return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+    return isinstance(cause, asyncpg.UniqueViolationError)
+
+
+def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
+    """Whether a statement hit a foreign key: what it refers to was deleted meanwhile."""
+    cause = _driver_error(error)
+    if isinstance(cause, sqlite3.IntegrityError):
+        return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+    return isinstance(cause, asyncpg.ForeignKeyViolationError)
+
+
+def is_outage(error: Exception) -> bool:
+    """Whether an error means that the database is away, full or overloaded, rather than that our SQL is wrong."""
+    if isinstance(error, (OSError, asyncpg.InterfaceError, sa.exc.TimeoutError)):
+        return True
+    cause = _driver_error(error) if isinstance(error, DBAPIError) else error
+    if isinstance(cause, asyncpg.PostgresError):
+        return (cause.sqlstate or "").startswith(_OUTAGE_CLASSES)
+    return isinstance(error, (OperationalError, InterfaceError)) or getattr(error, "connection_invalidated", False)
+
+
+def _driver_error(error: DBAPIError) -> BaseException | None:
+    """The driver's own exception: the asyncpg adapter wraps it once more."""
+    original = error.orig
+    if isinstance(original, sqlite3.Error) or original is None:
+        return original
+    return original.__cause__ or original

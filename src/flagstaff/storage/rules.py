@@ -1,0 +1,88 @@
+"""Targeting rules in the database."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.domain.errors import not_found
+from flagstaff.domain.flags import Rule, RuleType
+from flagstaff.storage import tables
+
+_columns = tables.rules.c
+_rule = sa.select(
+    _columns.id,
+    _columns.flag_id,
+    _columns.rule_type,
+    _columns.rule_value,
+    _columns.priority,
+    _columns.enabled,
+    _columns.created_at,
+    _columns.updated_at,
+)
+
+
+async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
+    """Write a new rule."""
+    await connection.execute(
+        tables.rules.insert().values(
+            id=rule.id,
+            flag_id=rule.flag_id,
+            rule_type=rule.rule_type,
+            rule_value=rule.rule_value,
+            priority=rule.priority,
+            enabled=rule.enabled,
+            created_at=rule.created_at,
+            updated_at=rule.updated_at,
+        )
+    )
+
+
+async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
+    """The rule of a flag; raises Error NOT_FOUND."""
+    query = _rule.where(_columns.id == rule_id, _columns.flag_id == flag_id)
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        raise not_found("rule")
+    return _from_row(row)
+
+
+async def list_rules(connection: AsyncConnection, flag_id: UUID) -> list[Rule]:
+    """The rules of a flag in the order in which they are tried."""
+    query = _rule.where(_columns.flag_id == flag_id)
+    rows = await connection.execute(query.order_by(_columns.priority.desc(), _columns.created_at, _columns.id))
+    return [_from_row(row) for row in rows]
+
+
+async def list_rules_of_environment(connection: AsyncConnection, environment_id: UUID) -> list[Rule]:
+    """The rules of all flags of an environment, in no order."""
+    flags = tables.flags.c
+    query = _rule.join(tables.flags, flags.id == _columns.flag_id).where(flags.environment_id == environment_id)
+    return [_from_row(row) for row in await connection.execute(query)]
+
+
+async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
+    """Write a rule's changeable fields."""
+    await connection.execute(
+        tables.rules.update()
+        .where(_columns.id == rule.id)
+        .values(
+            rule_type=rule.rule_type,
+            rule_value=rule.rule_value,
+            priority=rule.priority,
+            enabled=rule.enabled,
+            updated_at=rule.updated_at,
+        )
+    )
+
+
+async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
+    """Delete a rule."""
+    await connection.execute(tables.rules.delete().where(_columns.id == rule_id))
+
+
+def _from_row(row: Sequence[Any]) -> Rule:
+    rule_id, flag_id, rule_type, *rest = row
+    return Rule(rule_id, flag_id, RuleType(rule_type), *rest)

@@ -1,0 +1,138 @@
+"""The tables, as the newest migration leaves them; a test compares the two.
+
+Ids are UUIDs; times are whole microseconds since 1970 (UTC), so that both databases order and compare them alike.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """Whole microseconds since 1970."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def moment(value: int) -> datetime:
+    """The moment, in UTC, `value` microseconds after 1970."""
+    return _EPOCH + timedelta(microseconds=value)
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware datetime kept as a BIGINT of microseconds."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        return None if value is None else microseconds(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return None if value is None else moment(value)
+
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "%(table_name)s_%(column_0_N_name)s_index",
+        "uq": "%(table_name)s_%(column_0_N_name)s_unique",
+        "fk": "%(table_name)s_%(column_0_name)s_reference",
+        "pk": "%(table_name)s_primary",
+    }
+)
+
+accounts = sa.Table(
+    "accounts",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("email_identity", sa.Text, nullable=False, unique=True),
+    sa.Column("password_hash", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
+password_resets = sa.Table(
+    "password_resets",
+    metadata,
+    sa.Column("token_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False),
+    sa.Column("spent_at", Moment),
+)
+
+projects = sa.Table(
+    "projects",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("owner_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    sa.Column("sdk_key", sa.Text, nullable=False, unique=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+)
+
+environments = sa.Table(
+    "environments",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.UniqueConstraint("project_id", "key"),
+)
+
+flags = sa.Table(
+    "flags",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    sa.Column("enabled", sa.Boolean, nullable=False),
+    sa.Column("rollout_percentage", sa.SmallInteger, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.UniqueConstraint("environment_id", "key"),
+)
+
+rules = sa.Table(
+    "rules",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("flag_id", sa.ForeignKey("flags.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("rule_type", sa.Text, nullable=False),
+    sa.Column("rule_value", sa.Text, nullable=False),
+    sa.Column("priority", sa.Integer, nullable=False),
+    sa.Column("enabled", sa.Boolean, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+)
+
+# No foreign keys: the trail outlives what it tells of.
+changes = sa.Table(
+    "changes",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("actor_id", sa.Uuid),
+    sa.Column("actor_email", sa.Text),
+    sa.Column("action", sa.Text, nullable=False),
+    sa.Column("resource_id", sa.Uuid, nullable=False),
+    sa.Column("project_id", sa.Uuid),
+    sa.Column("environment_id", sa.Uuid),
+    sa.Column("flag_id", sa.Uuid),
+    sa.Column("before", sa.JSON),
+    sa.Column("after", sa.JSON),
+    sa.Index(None, "environment_id", "id"),
+    sa.Index(None, "project_id", "id"),
+    sa.Index(None, "flag_id", "id"),
+)
