@@ -1,0 +1,218 @@
+"""What a setting's text may say. Each parser returns the value, or raises ValueError with what is accepted.
+
+No error text holds the value of a secret.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from email.headerregistry import Address
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, get_args
+from urllib.parse import SplitResult, unquote, urlsplit
+
+IPNetwork = IPv4Network | IPv6Network
+Security = Literal["none", "starttls", "tls"]
+LogFormat = Literal["auto", "json", "console"]
+
+_SECONDS = MappingProxyType({"second": 1, "minute": 60, "hour": 3_600, "day": 86_400})
+_SWITCH = MappingProxyType(
+    {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
+)
+_SMTP: Mapping[str, tuple[Security, int]] = MappingProxyType(
+    {"smtp": ("none", 25), "smtp+starttls": ("starttls", 587), "smtps": ("tls", 465)}
+)
+_DEFAULT_PORTS = MappingProxyType({"http": 80, "https": 443})
+_HOST = re.compile(r"[\w.:%-]+", re.ASCII)
+_PATH = re.compile(r"[\w./~%-]*", re.ASCII)
+_MAILBOX = re.compile(
+    r"(?:(?P<name>[^<>]*)<)?(?P<address>[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)*)(?(name)>)", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """At most `count` requests in any `window_seconds`."""
+
+    count: int
+    window_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpServer:
+    """Where mails are handed in, and how."""
+
+    host: str
+    port: int
+    security: Security
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+def parse_host(text: str) -> str:
+    """An address or a name to listen on."""
+    if not _HOST.fullmatch(text):
+        raise ValueError(f"must be an IP address or a host name, not {text!r}")
+    return text
+
+
+def whole_number_parser(minimum: int, maximum: int) -> Callable[[str], int]:
+    """A parser of the whole numbers from `minimum` to `maximum`."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
+            raise ValueError(f"must be a whole number from {minimum} to {maximum}, not {text!r}")
+        return int(text)
+
+    return parse
+
+
+def parse_port(text: str) -> int:
+    """A TCP port."""
+    if text.startswith("tcp://"):
+        raise ValueError(
+            "was set by Kubernetes for a service named flagstaff; "
+            "set enableServiceLinks: false in the pod, or give the service another name"
+        )
+    return whole_number_parser(0, 65_535)(text)
+
+
+def parse_directory(text: str) -> Path:
+    """A folder, which need not exist."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise ValueError(f"must be a folder; {text!r} starts at a home that is not known") from None
+
+
+def parse_secret_key(text: str) -> str:
+    """What tokens are signed with."""
+    if len(text) < 32:
+        raise ValueError("must be at least 32 characters long; `openssl rand -base64 48` makes a good one")
+    return text
+
+
+def _url(text: str, accepted: str) -> SplitResult:
+    """The parts of a URL. The error never repeats the text, which may hold a password."""
+    try:
+        url = urlsplit(text)
+        _ = url.port  # raises ValueError if it is none
+    except ValueError:
+        url = SplitResult("", "", "", "", "")
+    if url.scheme not in accepted.split() or any(character.isspace() for character in text):
+        schemes = " or ".join(f"{scheme}://" for scheme in accepted.split())
+        raise ValueError(f"must be a valid URL that starts with {schemes} (write / as %2F and @ as %40 in a password)")
+    return url
+
+
+def parse_database_url(text: str) -> str:
+    """A PostgreSQL server and database."""
+    if text.startswith("sqlite"):
+        raise ValueError("must be a PostgreSQL URL; for SQLite leave it unset and choose FLAGSTAFF_DATA_DIR")
+    _url(text, "postgresql postgres")
+    return text
+
+
+def parse_valkey_url(text: str) -> str:
+    """A Valkey server."""
+    if not _url(text, "valkey valkeys redis rediss").hostname:
+        raise ValueError("must name a host, as in valkey://127.0.0.1:6379")
+    return text
+
+
+def parse_smtp(text: str) -> SmtpServer:
+    """A mail server, with the usual port of its kind of security where none is given."""
+    url = _url(text, " ".join(_SMTP))
+    if not url.hostname or url.path.strip("/") or url.query or url.fragment or bool(url.username) != bool(url.password):
+        raise ValueError("must read smtp+starttls://user:password@host:port, with or without user:password@ and :port")
+    security, port = _SMTP[url.scheme]
+    return SmtpServer(
+        host=url.hostname,
+        port=url.port or port,
+        security=security,
+        user=unquote(url.username) if url.username else None,
+        password=unquote(url.password) if url.password else None,
+    )
+
+
+def _web_address(text: str) -> SplitResult | None:
+    """The parts of a web address without credentials, query or fragment; None if it is something else."""
+    url = _url(text, "http https")
+    if url.username is not None or url.query or url.fragment or not _PATH.fullmatch(url.path):
+        return None
+    return url if _HOST.fullmatch(url.hostname or "") else None
+
+
+def parse_public_url(text: str) -> str:
+    """A web address, without a slash at its end."""
+    if not _web_address(text):
+        raise ValueError(f"must be the address that people open, as in https://flags.example.com, not {text!r}")
+    return text.rstrip("/")
+
+
+def parse_mail_from(text: str) -> str:
+    """One mailbox, as the header From spells it."""
+    mailbox = _MAILBOX.fullmatch(text)
+    if not mailbox or not text.isprintable():
+        raise ValueError(f"must be one address, as in Flagstaff <flags@example.com>, not {text!r}")
+    # Address quotes a name with a comma, so that it cannot be read as two senders.
+    return str(Address((mailbox["name"] or "").strip(' "'), addr_spec=mailbox["address"]))
+
+
+def parse_rate_limit(text: str) -> RateLimit | None:
+    """A number of requests per unit of time, or None for off."""
+    if text == "off":
+        return None
+    limit = re.fullmatch(r"([1-9][0-9]{0,8})/(second|minute|hour|day)", text)
+    if not limit:
+        raise ValueError(f"must be off or a number per second, minute, hour or day, as in 200/minute, not {text!r}")
+    return RateLimit(count=int(limit[1]), window_seconds=_SECONDS[limit[2]])
+
+
+def parse_networks(text: str) -> tuple[IPNetwork, ...]:
+    """IP networks, separated by commas."""
+
+    def network(item: str) -> IPNetwork:
+        try:
+            return ip_network(item)
+        except ValueError:
+            raise ValueError(f"must be networks, as in 10.0.0.0/8, fd00::/8; {item!r} is none") from None
+
+    return tuple(network(item) for item in _items(text))
+
+
+def parse_origins(text: str) -> tuple[str, ...]:
+    """Origins as browsers send them, separated by commas."""
+
+    def origin(item: str) -> str:
+        url = _web_address(item)
+        if not url or url.path.strip("/"):
+            raise ValueError(f"must be origins, as in https://flags.example.com, without a path; {item!r} is none")
+        host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+        # As browsers write it: in lower case, and without the scheme's own port.
+        port = "" if url.port in (None, _DEFAULT_PORTS[url.scheme]) else f":{url.port}"
+        return f"{url.scheme}://{host}{port}"
+
+    return tuple(origin(item) for item in _items(text))
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def parse_switch(text: str) -> bool:
+    """On or off."""
+    if text.lower() not in _SWITCH:
+        raise ValueError(f"must be on or off, not {text!r}")
+    return _SWITCH[text.lower()]
+
+
+def parse_log_format(text: str) -> LogFormat:
+    """One of three formats."""
+    choices: tuple[LogFormat, ...] = get_args(LogFormat)
+    for choice in choices:
+        if text == choice:
+            return choice
+    raise ValueError(f"must be auto, json or console, not {text!r}")
