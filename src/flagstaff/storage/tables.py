@@ -136,3 +136,61 @@ changes = sa.Table(
     sa.Index(None, "project_id", "id"),
     sa.Index(None, "flag_id", "id"),
 )
+
+# The history. It has no foreign keys to the configuration, which lives in another file with SQLite and may lose an
+# environment at any time. Its own numbers stand for environments and layouts, to keep a million rows small.
+HISTORY = "history"
+
+recorded_environments = sa.Table(
+    "recorded_environments",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("environment_id", sa.Uuid, nullable=False, unique=True),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+layouts = sa.Table(
+    "layouts",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("environment", sa.Integer, nullable=False),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Column("last_used_at", Moment, nullable=False),
+    sa.UniqueConstraint("environment", "digest"),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# One row for each evaluate call, kept in the order in which pages are read. The id is a UUID of version 7 and holds
+# the time; the hashes stand in for texts that are too long to be indexed.
+evaluations = sa.Table(
+    "evaluations",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("id", sa.LargeBinary, primary_key=True),
+    sa.Column("layout_id", sa.Integer, nullable=False),
+    sa.Column("user_hash", sa.Integer),
+    sa.Column("email_hash", sa.Integer),
+    sa.Column("user_id", sa.Text),
+    sa.Column("user_email", sa.Text),
+    sa.Column("recorded", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+for _hash in (evaluations.c.user_hash, evaluations.c.email_hash):
+    sa.Index(None, _hash, evaluations.c.id, sqlite_where=_hash.is_not(None), postgresql_where=_hash.is_not(None))
+
+# How often each outcome came of each flag, by minute (counted from 1970) and layout; see evaluation_summaries.py.
+summaries = sa.Table(
+    "summaries",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("minute", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("layout_id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("evaluations", sa.BigInteger, nullable=False),
+    sa.Column("counts", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
