@@ -63,7 +63,7 @@ class Database:
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A connection to read the configuration with, in one consistent state."""
-        with _translated_errors():
+        with translated_errors():
             async with self._reader.begin() as connection:
                 yield connection
 
@@ -72,7 +72,7 @@ class Database:
         """A transaction on the configuration: committed at the end, rolled back by any exception."""
         begun: Transaction | None = None
         try:
-            with _translated_errors():
+            with translated_errors():
                 async with self._writer.begin() as connection:
                     transaction = Transaction(connection)
                     yield transaction
@@ -86,14 +86,14 @@ class Database:
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:
         """A connection to read the history with, in one consistent state."""
-        with _translated_errors():
+        with translated_errors():
             async with self._history_reader.begin() as connection:
                 yield connection
 
     @asynccontextmanager
     async def write_history(self) -> AsyncIterator[AsyncConnection]:
         """A transaction on the history; it never waits for one on the configuration."""
-        with _translated_errors():
+        with translated_errors():
             async with self._history_writer.begin() as connection:
                 yield connection
 
@@ -113,7 +113,7 @@ class Database:
 
 
 @contextmanager
-def _translated_errors() -> Iterator[None]:
+def translated_errors() -> Iterator[None]:
     """Drivers' errors as the domain's: an outage is UNAVAILABLE, a parent deleted meanwhile is NOT_FOUND."""
     try:
         yield

@@ -13,6 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 POOL_SIZE = 10
 READERS = 4
 _WAIT_SECONDS = 5
+_MIGRATION_WAIT_SECONDS = 600
+_MIGRATION_LOCK = 0x464C4147  # any number that nobody else locks in this database
 
 # What the drivers raise past SQLAlchemy's wrapping, while they connect.
 RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
@@ -30,18 +32,18 @@ def sqlite_url(path: Path) -> str:
     return f"sqlite+aiosqlite:///{quote(str(path.absolute()))}"
 
 
-def postgresql_engine(url: str) -> AsyncEngine:
+def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
     """A pool on a PostgreSQL server; lost connections are noticed before they are used."""
-    _, _, rest = url.partition("://")
     return create_async_engine(
-        f"postgresql+asyncpg://{rest}",
+        "postgresql+asyncpg://",
         pool_size=POOL_SIZE,
         max_overflow=0,
         pool_timeout=_WAIT_SECONDS,
         pool_pre_ping=True,
         connect_args={
+            "dsn": url,  # read by the driver, which knows libpq's parameters, such as sslmode
             "timeout": _WAIT_SECONDS,
-            "command_timeout": 30,
+            "command_timeout": command_timeout_seconds,
             "server_settings": {"application_name": "flagstaff", "timezone": "UTC"},
         },
     )
@@ -74,6 +76,40 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def migrating_engine(url: str | None, configuration: Path, history: Path) -> AsyncEngine:
+    """What migrations run on: one transaction over all tables, which begins when every other such one has ended."""
+    if url is None:
+        return _migrating_sqlite_engine(configuration, history)
+    engine = postgresql_engine(url, command_timeout_seconds=None)
+
+    @sa.event.listens_for(engine.sync_engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+
+    return engine
+
+
+def _migrating_sqlite_engine(configuration: Path, history: Path) -> AsyncEngine:
+    engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool)
+
+    # Foreign keys stay unwatched here: to alter a table in SQLite is to drop and rebuild it, which must not cascade.
+    @sa.event.listens_for(engine.sync_engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {_MIGRATION_WAIT_SECONDS * 1000}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("ATTACH DATABASE ? AS history", (str(history),))
+        cursor.execute("PRAGMA history.journal_mode = WAL")
+        cursor.close()
+
+    @sa.event.listens_for(engine.sync_engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 

