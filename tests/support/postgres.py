@@ -66,7 +66,7 @@ class PostgresServer:
                 stderr=log,
                 user=self._user,
                 cwd=self._folder,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
             )
         deadline = time.monotonic() + _START_SECONDS
         while not self._is_ready():

@@ -1,5 +1,6 @@
 """Migrated, empty databases at the price of a copy: each kind is migrated once and cloned for every test."""
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,16 +39,28 @@ async def postgresql_store(
     await _execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
     try:
         yield Store(server.url(name), data_directory)
-        await _execute(server, f"DROP DATABASE {name}")
-    except BaseException:
-        await _execute(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        raise
+        await _wait_until_unused(server, name)
+    finally:
+        await _execute(server, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def sqlite_store(template: Path, data_directory: Path) -> Store:
     """A copy of migrated files in a test's folder."""
     shutil.copytree(template, data_directory, dirs_exist_ok=True)
     return Store(None, data_directory)
+
+
+async def _wait_until_unused(server: PostgresServer, name: str) -> None:
+    """A server process outlives its connection for a moment, and DROP DATABASE would wait for it in big steps."""
+    connection = await asyncpg.connect(server.url())
+    try:
+        async with asyncio.timeout(2):
+            while await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE datname = $1", name):
+                await asyncio.sleep(0.002)
+    except TimeoutError:
+        raise AssertionError("a connection to the database was left open") from None
+    finally:
+        await connection.close()
 
 
 async def _execute(server: PostgresServer, statement: str) -> None:

@@ -20,6 +20,16 @@ _MIGRATION_LOCK = 0x464C4147  # any number that nobody else locks in this databa
 RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
 # SQLSTATE classes: connection exceptions, insufficient resources, operator intervention, system errors.
 _OUTAGE_CLASSES = ("08", "53", "57", "58")
+_SQLITE_OUTAGES = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+)
 
 
 def is_postgresql(url: str) -> bool:
@@ -137,6 +147,8 @@ def is_outage(error: Exception) -> bool:
     cause = _driver_error(error) if isinstance(error, DBAPIError) else error
     if isinstance(cause, asyncpg.PostgresError):
         return (cause.sqlstate or "").startswith(_OUTAGE_CLASSES)
+    if isinstance(cause, sqlite3.Error):
+        return (getattr(cause, "sqlite_errorcode", 0) & 0xFF) in _SQLITE_OUTAGES  # the low byte is the primary code
     return isinstance(error, (OperationalError, InterfaceError)) or getattr(error, "connection_invalidated", False)
 
 

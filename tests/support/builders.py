@@ -1,0 +1,100 @@
+"""Resources with sensible values; a test names only what it is about."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.accounts import Account
+from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.keys import new_sdk_key
+from flagstaff.domain.projects import Environment, Project
+from flagstaff.storage.accounts import create_account
+from flagstaff.storage.database import Database
+from flagstaff.storage.environments import create_environment
+from flagstaff.storage.flags import create_flag
+from flagstaff.storage.projects import create_project
+from flagstaff.storage.rules import create_rule
+
+AT = datetime(2026, 11, 20, 10, 0, 0, 123456, tzinfo=UTC)
+
+
+def make_account(**values: Any) -> Account:
+    """An account with an email of its own."""
+    account_id = uuid7()
+    account = Account(id=account_id, email=f"{account_id.hex}@example.com", password_hash="a hash", created_at=AT)
+    return replace(account, **values)
+
+
+def make_project(owner_id: UUID | None = None, **values: Any) -> Project:
+    """A project with an SDK key of its own."""
+    project = Project(
+        id=uuid7(),
+        owner_id=owner_id or uuid7(),
+        name="Shop",
+        description=None,
+        sdk_key=new_sdk_key(),
+        created_at=AT,
+        updated_at=AT,
+    )
+    return replace(project, **values)
+
+
+def make_environment(project_id: UUID | None = None, **values: Any) -> Environment:
+    """An environment with the key `production`."""
+    environment = Environment(
+        id=uuid7(), project_id=project_id or uuid7(), name="Production", key="production", created_at=AT
+    )
+    return replace(environment, **values)
+
+
+def make_flag(environment: Environment | None = None, **values: Any) -> Flag:
+    """A flag that is on for everybody."""
+    environment = environment or make_environment()
+    flag = Flag(
+        id=uuid7(),
+        project_id=environment.project_id,
+        environment_id=environment.id,
+        name="New checkout",
+        key="new-checkout",
+        description=None,
+        enabled=True,
+        rollout_percentage=0,
+        created_at=AT,
+        updated_at=AT,
+    )
+    return replace(flag, **values)
+
+
+def make_rule(flag: Flag | None = None, **values: Any) -> Rule:
+    """A live rule for the user `ada`."""
+    rule = Rule(
+        id=uuid7(),
+        flag_id=flag.id if flag else uuid7(),
+        rule_type=RuleType.USER_ID,
+        rule_value="ada",
+        priority=0,
+        enabled=True,
+        created_at=AT,
+        updated_at=AT,
+    )
+    return replace(rule, **values)
+
+
+async def store_all(database: Database, *resources: Account | Project | Environment | Flag | Rule) -> None:
+    """Write resources, parents first, in one transaction."""
+    async with database.transaction() as transaction:
+        for resource in resources:
+            match resource:
+                case Account():
+                    await create_account(transaction.connection, resource)
+                case Project():
+                    await create_project(transaction.connection, resource)
+                case Environment():
+                    await create_environment(transaction.connection, resource)
+                case Flag():
+                    await create_flag(transaction.connection, resource)
+                case Rule():
+                    await create_rule(transaction.connection, resource)
