@@ -163,24 +163,33 @@ layouts = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# One row for each evaluate call, kept in the order in which pages are read. The id is a UUID of version 7 and holds
-# the time; the hashes stand in for texts that are too long to be indexed.
+# One row for each evaluate call, in the order in which pages are read: an id is a UUID of version 7 and holds the time.
 evaluations = sa.Table(
     "evaluations",
     metadata,
     sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("id", sa.LargeBinary, primary_key=True),
     sa.Column("layout_id", sa.Integer, nullable=False),
-    sa.Column("user_hash", sa.Integer),
-    sa.Column("email_hash", sa.Integer),
     sa.Column("user_id", sa.Text),
     sa.Column("user_email", sa.Text),
     sa.Column("recorded", sa.LargeBinary, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )
-for _hash in (evaluations.c.user_hash, evaluations.c.email_hash):
-    sa.Index(None, _hash, evaluations.c.id, sqlite_where=_hash.is_not(None), postgresql_where=_hash.is_not(None))
+
+# Finds a user's evaluations. An index would scatter each batch's writes over the whole disk and cost four times as
+# much as the rows; this is one short row for some hundred evaluations, with a hash of each user id and email in them.
+segments = sa.Table(
+    "segments",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("last_id", sa.LargeBinary, primary_key=True),
+    sa.Column("first_id", sa.LargeBinary, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("hashes", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
 
 # How often each outcome came of each flag, by minute (counted from 1970) and layout; see evaluation_summaries.py.
 summaries = sa.Table(
