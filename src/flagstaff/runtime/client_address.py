@@ -1,0 +1,50 @@
+"""Who is calling: the address that limits are counted by. Any peer and any header give an answer, never an error."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+MAX_HOPS = 32  # a longer X-Forwarded-For is not walked to its end: that is work which a client could choose
+
+_WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
+
+
+def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4Network | IPv6Network]) -> str:
+    """The client's IPv4 address, or the /64 of its IPv6 address.
+
+    That is the peer, unless it is a trusted proxy: then the right-most address of X-Forwarded-For (the values of
+    several such headers joined by commas, in their order) that is not itself trusted.
+    """
+    client = peer
+    if trusted and forwarded_for:
+        for hop in reversed(forwarded_for.rsplit(",", MAX_HOPS)):
+            if not _is_in(trusted, client) or _address(hop) is None:
+                break
+            client = hop
+    return _key(client)
+
+
+def _is_in(networks: Sequence[IPv4Network | IPv6Network], text: str) -> bool:
+    address = _address(text)
+    return address is not None and any(address in network for network in networks)
+
+
+@lru_cache(maxsize=65_536)
+def _key(text: str) -> str:
+    address = _address(text)
+    if isinstance(address, IPv6Address):
+        # One subscriber commands at least a /64.
+        return f"{IPv6Address(int(address) >> 64 << 64)}/64"
+    return text if address is None else str(address)
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """The address in an item of X-Forwarded-For, with or without a port; None if it holds none."""
+    text = text.strip()
+    with_port = _WITH_PORT.fullmatch(text)
+    try:
+        address = ip_address(with_port[1] or with_port[2] if with_port else text)
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
