@@ -20,7 +20,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop them."""
-    for table in ("summaries", "evaluations", "layouts", "recorded_environments"):
+    for table in ("summaries", "segments", "evaluations", "layouts", "recorded_environments"):
         op.drop_table(table, schema=_HISTORY)
     if op.get_bind().dialect.name == "postgresql":
         op.execute(sa.schema.DropSchema(_HISTORY))
@@ -56,8 +56,6 @@ def _create_evaluations() -> None:
         sa.Column("environment", sa.Integer, autoincrement=False, nullable=False),
         sa.Column("id", sa.LargeBinary, nullable=False),
         sa.Column("layout_id", sa.Integer, nullable=False),
-        sa.Column("user_hash", sa.Integer),
-        sa.Column("email_hash", sa.Integer),
         sa.Column("user_id", sa.Text),
         sa.Column("user_email", sa.Text),
         sa.Column("recorded", sa.LargeBinary, nullable=False),
@@ -65,16 +63,17 @@ def _create_evaluations() -> None:
         schema=_HISTORY,
         sqlite_with_rowid=False,
     )
-    for column in ("user_hash", "email_hash"):
-        given = sa.text(f"{column} IS NOT NULL")
-        op.create_index(
-            f"evaluations_{column}_id_index",
-            "evaluations",
-            [column, "id"],
-            schema=_HISTORY,
-            sqlite_where=given,
-            postgresql_where=given,
-        )
+    op.create_table(
+        "segments",
+        sa.Column("environment", sa.Integer, autoincrement=False, nullable=False),
+        sa.Column("last_id", sa.LargeBinary, nullable=False),
+        sa.Column("first_id", sa.LargeBinary, nullable=False),
+        sa.Column("size", sa.Integer, nullable=False),
+        sa.Column("hashes", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("environment", "last_id", name="segments_primary"),
+        schema=_HISTORY,
+        sqlite_with_rowid=False,
+    )
 
 
 def _create_summaries() -> None:
