@@ -1,0 +1,109 @@
+"""The compiled evaluator against the naive one, on everything hypothesis can think of."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.evaluator import evaluate
+from tests.support.builders import AT, make_environment, make_flag, make_rule
+from tests.support.naive import Answer, evaluate_naively
+
+ENVIRONMENT = make_environment()
+
+# Few values, so that rules do match, beside any text at all.
+anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
+ids = st.sampled_from(["ada", "Ada", "grace", "ada@example.com", "@"]) | anything
+emails = st.sampled_from(
+    ["ada@example.com", "ADA@Example.com", "grace@sub.example.com", "eve@evil-example.com", "İ@i.example"]
+)
+domains = st.sampled_from(["example.com", "@EXAMPLE.com", "sub.example.com", "I.EXAMPLE", "com"])
+values = {
+    RuleType.USER_ID: ids.filter(bool),
+    RuleType.USER_EMAIL: emails,
+    RuleType.EMAIL_DOMAIN: domains,
+}
+users = st.none() | st.just("") | ids
+addresses = (
+    st.none() | st.just("") | emails | anything | st.sampled_from(["@example.com", "example.com", "a@b@example.com"])
+)
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> Rule:
+    rule_type = draw(st.sampled_from(RuleType))
+    return make_rule(
+        rule_type=rule_type,
+        rule_value=draw(values[rule_type]),
+        priority=draw(st.integers(-2, 2)),
+        enabled=draw(st.booleans()),
+        created_at=AT + timedelta(seconds=draw(st.integers(0, 2))),
+    )
+
+
+@st.composite
+def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
+    keys = draw(st.lists(st.from_regex(r"[a-z][a-z0-9_-]{0,6}", fullmatch=True), unique=True, max_size=6))
+    return [
+        (
+            make_flag(
+                ENVIRONMENT,
+                key=key,
+                enabled=draw(st.booleans() | st.just(True)),
+                rollout_percentage=draw(st.sampled_from([0, 0, 1, 50, 99, 100]) | st.integers(0, 100)),
+            ),
+            draw(st.lists(rules(), max_size=4)),
+        )
+        for key in keys
+    ]
+
+
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, unless it names something twice."""
+    assert len({name for name, _ in pairs}) == len(pairs)
+    return dict(pairs)
+
+
+@settings(max_examples=500, deadline=None)
+@given(targeted_flags(), users, addresses)
+def test_the_compiled_evaluator_answers_as_the_naive_one(
+    flags: list[tuple[Flag, list[Rule]]], user_id: str | None, user_email: str | None
+) -> None:
+    snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags])
+    evaluation = evaluate(snapshot, user_id, user_email)
+
+    answers = json.loads(evaluation.body, object_pairs_hook=each_once)
+    assert answers == {"flags": evaluate_naively(flags, user_id, user_email)}
+
+    recorded: dict[str, Answer] = {
+        flag.key: {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
+        for flag, outcome in snapshot.layout.outcomes(evaluation.recorded)
+    }
+    assert recorded == answers["flags"]
+
+
+@given(targeted_flags(), st.randoms())
+def test_the_order_of_flags_and_rules_in_the_store_does_not_matter(
+    flags: list[tuple[Flag, list[Rule]]], random: Any
+) -> None:
+    shuffled = [TargetedFlag(flag, random.sample(rules, len(rules))) for flag, rules in flags]
+    random.shuffle(shuffled)
+    one = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags])
+    other = compile_environment(ENVIRONMENT, shuffled)
+    assert one.layout.digest == other.layout.digest
+    assert evaluate(one, "ada", "ada@example.com") == evaluate(other, "ada", "ada@example.com")
+
+
+def test_an_environment_without_flags_answers_with_none() -> None:
+    assert evaluate(compile_environment(ENVIRONMENT, []), "ada", None) == (b'{"flags":{}}', b"")
+
+
+def test_a_rules_value_never_stands_in_the_answer() -> None:
+    flag = make_flag(ENVIRONMENT)
+    rule = make_rule(flag, rule_value="a-secret-customer")
+    snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, [rule])])
+    assert b"secret" not in evaluate(snapshot, "a-secret-customer", None).body

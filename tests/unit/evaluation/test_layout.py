@@ -1,0 +1,58 @@
+"""How evaluations are written down: what names a layout, and what its bytes stand for."""
+
+from dataclasses import replace
+
+import pytest
+
+from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
+from tests.support.builders import make_flag
+
+ROLLOUT = LayoutFlag(make_flag().id, "checkout", 25, Outcome.NOT_IN_ROLLOUT)
+OFF = LayoutFlag(make_flag().id, "search", 0, Outcome.OFF)
+LAYOUT = Layout(recorded=(ROLLOUT,), constant=(OFF,))
+
+
+@pytest.mark.parametrize("recorded", [b"", b"\x00\x00"])
+def test_bytes_of_another_length_are_refused(recorded: bytes) -> None:
+    with pytest.raises(ValueError, match="zip"):
+        LAYOUT.outcomes(recorded)
+
+
+@pytest.mark.parametrize(
+    ("byte", "outcome"),
+    [
+        (0, Outcome.IN_ROLLOUT),
+        (24, Outcome.IN_ROLLOUT),
+        (25, Outcome.NOT_IN_ROLLOUT),
+        (99, Outcome.NOT_IN_ROLLOUT),
+        (100, Outcome.NOT_IN_ROLLOUT),
+        (102, Outcome.USER_ID_RULE),
+        (103, Outcome.USER_EMAIL_RULE),
+        (104, Outcome.EMAIL_DOMAIN_RULE),
+    ],
+)
+def test_a_byte_stands_for_an_outcome(byte: int, outcome: Outcome) -> None:
+    assert LAYOUT.outcomes(bytes((byte,))) == [(ROLLOUT, outcome), (OFF, Outcome.OFF)]
+
+
+def test_the_digest_is_sixteen_bytes_of_the_content_alone() -> None:
+    same = Layout(recorded=(replace(ROLLOUT),), constant=(replace(OFF),))
+    assert len(LAYOUT.digest) == 16
+    assert same.digest == LAYOUT.digest
+
+
+def test_every_difference_makes_another_digest() -> None:
+    others = [
+        Layout((), ()),
+        Layout((), (ROLLOUT, OFF)),
+        Layout((ROLLOUT, OFF), ()),
+        Layout((OFF,), (ROLLOUT,)),
+        Layout((replace(ROLLOUT, id=make_flag().id),), (OFF,)),
+        Layout((replace(ROLLOUT, key="checkouts"),), (OFF,)),
+        Layout((replace(ROLLOUT, rollout_percentage=26),), (OFF,)),
+        Layout((replace(ROLLOUT, default=Outcome.ON),), (OFF,)),
+        Layout((ROLLOUT,), (replace(OFF, default=Outcome.ON),)),
+    ]
+    digests = {layout.digest for layout in others} | {LAYOUT.digest}
+    assert len(digests) == len(others) + 1
