@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.projects import Environment
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.layout import NO_BUCKET, RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
@@ -20,8 +20,8 @@ class TargetedFlag:
     rules: Sequence[Rule] = ()
 
 
-def compile_environment(project_id: UUID, environment_id: UUID, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
-    """Compile the flags of one environment."""
+def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
+    """Compile an environment with its flags, which come in any order."""
     rollouts, ruled, constant = [], [], []
     for targeted in sorted(flags, key=lambda targeted: targeted.flag.key):
         rules = _live_rules(targeted)
@@ -42,8 +42,9 @@ def compile_environment(project_id: UUID, environment_id: UUID, flags: Iterable[
     constant_tail = b"".join(fragment(flag, _default(flag)) for flag in constant) + b"}}"
     look_ups = _look_ups(recorded)
     return EnvironmentSnapshot(
-        project_id=project_id,
-        environment_id=environment_id,
+        project_id=environment.project_id,
+        environment_id=environment.id,
+        environment_key=environment.key,
         layout=Layout(
             recorded=tuple(_layout_flag(flag) for flag, _ in recorded),
             constant=tuple(_layout_flag(flag) for flag in constant),

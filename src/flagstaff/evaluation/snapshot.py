@@ -34,6 +34,7 @@ class EnvironmentSnapshot:
 
     project_id: UUID
     environment_id: UUID
+    environment_key: str
     layout: Layout
     rollout_prefixes: tuple[bytes, ...]  # b"flag-key:"
     rollout_answers: tuple[tuple[bytes, ...], ...]  # per rollout: 101 fragments, by bucket; the last for none

@@ -30,13 +30,19 @@ async def create_environment(connection: AsyncConnection, environment: Environme
         raise Error(Code.CONFLICT, f"The project has an environment with the key {environment.key} already.") from error
 
 
-async def get_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment:
-    """The environment of a project; raises Error NOT_FOUND."""
+async def find_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment | None:
+    """The environment of a project, if it has it."""
     query = _environment.where(_columns.id == environment_id, _columns.project_id == project_id)
     row = (await connection.execute(query)).one_or_none()
-    if row is None:
+    return Environment(*row) if row else None
+
+
+async def get_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment:
+    """The environment of a project; raises Error NOT_FOUND."""
+    environment = await find_environment(connection, project_id, environment_id)
+    if environment is None:
         raise not_found("environment")
-    return Environment(*row)
+    return environment
 
 
 async def list_environments(connection: AsyncConnection, project_id: UUID) -> list[Environment]:

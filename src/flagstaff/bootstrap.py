@@ -1,0 +1,159 @@
+"""The composition root: builds everything from the settings, wires it, starts it and closes it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from uuid import UUID
+
+import structlog
+
+from flagstaff.domain.changes import Change
+from flagstaff.domain.errors import unavailable
+from flagstaff.runtime.background import Background
+from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.runtime.periodic import Periodic
+from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.services.accounts import Accounts
+from flagstaff.services.environments import Environments
+from flagstaff.services.flags import Flags
+from flagstaff.services.passwords import Passwords
+from flagstaff.services.projects import Projects
+from flagstaff.services.rules import Rules
+from flagstaff.services.snapshots import SnapshotSource
+from flagstaff.services.tokens import Tokens
+from flagstaff.settings import RateLimit, Settings
+from flagstaff.storage.data_directory import DataDirectory
+from flagstaff.storage.database import Database
+from flagstaff.storage.migrate import is_current, migrate
+from flagstaff.telemetry import Metrics
+from flagstaff.web.app import State, create_app
+from flagstaff.web.cors import CrossOrigin
+from flagstaff.web.edge import RequestIds
+from flagstaff.web.evaluate import Evaluate
+from flagstaff.web.limits import Limits
+
+log = structlog.get_logger(__name__)
+
+_RETRY_SECONDS = 1.0
+_DRAIN_SECONDS = 3.0
+
+
+def utc_now() -> datetime:
+    """The present moment, in UTC."""
+    return datetime.now(UTC)
+
+
+class Flagstaff:
+    """The whole service. `asgi` answers requests between `start` and `stop`."""
+
+    def __init__(
+        self, settings: Settings, *, now: Callable[[], datetime] = utc_now, passwords: Passwords | None = None
+    ) -> None:
+        """Wire everything; nothing is opened yet but the data directory and the secret key in it.
+
+        Raises:
+            Error: UNAVAILABLE when the data directory cannot be used.
+        """
+        self._settings = settings
+        self._directory = DataDirectory(settings.data_dir)
+        self._directory.prepare()
+        self.database = Database(settings.database_url, settings.data_dir)
+        self.metrics = Metrics()
+        self._background = Background()
+        self._passwords = passwords or Passwords()
+        source = SnapshotSource(self.database)
+        self.snapshots = Snapshots(
+            load_sdk_keys=source.load_sdk_keys,
+            load_project=source.load_project,
+            load_environment=source.load_environment,
+        )
+        self.database.announce_to(self._refresh_snapshots)
+        self._retry = Periodic("snapshot retry", _RETRY_SECONDS, self.snapshots.retry)
+        limits = Limits(
+            evaluate=_window(settings.evaluate_rate_limit),
+            register=_window(settings.register_rate_limit),
+            login=_window(settings.login_rate_limit),
+            login_failures=_window(settings.login_failure_rate_limit),
+            reset=_window(settings.reset_rate_limit),
+            trusted_proxies=settings.trusted_proxies,
+        )
+        tokens = Tokens(settings.secret_key or self._directory.secret_key())
+        self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
+        state = State(
+            accounts=self.accounts,
+            projects=Projects(self.database, now),
+            environments=Environments(self.database, now),
+            flags=Flags(self.database, now),
+            rules=Rules(self.database, now),
+            background=self._background,
+            limits=limits,
+            metrics=self.metrics,
+            check_readiness=self._check_readiness,
+        )
+        self.asgi = create_app(
+            state,
+            Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=lambda *_: None),
+            request_ids=RequestIds(),
+            cross_origin=CrossOrigin(settings.cors_origins),
+            access_log=settings.access_log,
+        )
+
+    async def start(self) -> None:
+        """Take the data directory, migrate, load what the hot path needs.
+
+        Raises:
+            Error: CONFLICT when another server has the directory, or a newer version the database; UNAVAILABLE when
+                the database cannot be reached.
+        """
+        self._directory.lock()
+        for revision in await migrate(self._settings.database_url, self._settings.data_dir):
+            log.info("migrated", revision=revision)
+        await self.snapshots.start()
+        self._retry.start()
+
+    async def stop(self) -> None:
+        """Finish what is under way, within a few seconds, and close everything."""
+        await self._background.drain(_DRAIN_SECONDS)
+        await self._retry.stop()
+        self._passwords.close()
+        await self.database.close()
+        self._directory.unlock()
+
+    async def _refresh_snapshots(self, changes: Sequence[Change]) -> None:
+        """Have every evaluation from now on see these changes."""
+        places: set[tuple[UUID, UUID | None]] = set()
+        for change in changes:
+            scope = change.scope
+            if scope.project_id is not None:
+                places.add((scope.project_id, scope.environment_id))
+        whole = {project_id for project_id, environment_id in places if environment_id is None}
+        await asyncio.gather(
+            *(
+                self.snapshots.refresh(project_id, environment_id)
+                for project_id, environment_id in places
+                if environment_id is None or project_id not in whole
+            )
+        )
+
+    async def _mail_reset_token(self, email: str, token: str) -> None:
+        log.info("todo", email=email, link=token)
+
+    async def _check_readiness(self) -> None:
+        if not await is_current(self.database):
+            raise unavailable("The database is not migrated to this version. Run: flagstaff migrate")
+
+
+@asynccontextmanager
+async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
+    """The use cases of accounts for the command line, beside a server or without one."""
+    flagstaff = Flagstaff(settings)
+    try:
+        await migrate(settings.database_url, settings.data_dir)
+        yield flagstaff.accounts
+    finally:
+        await flagstaff.stop()
+
+
+def _window(limit: RateLimit | None) -> SlidingWindow | None:
+    return SlidingWindow(limit.count, limit.window_seconds) if limit else None

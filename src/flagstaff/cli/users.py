@@ -1,0 +1,60 @@
+"""Accounts from the command line, also while the server runs."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from flagstaff.bootstrap import open_accounts
+from flagstaff.domain.accounts import Account, check_email, check_password
+from flagstaff.domain.errors import invalid_field
+from flagstaff.settings import Settings
+
+app = typer.Typer(help="Create accounts and reset passwords.", no_args_is_help=True)
+
+Email = Annotated[str, typer.Argument(help="The account's email.")]
+FromStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking for it.")
+]
+
+
+@app.command()
+def create(email: Email, password_stdin: FromStdin = False) -> None:
+    """Create an account."""
+    account = asyncio.run(_create(_checked("email", check_email, email), _read_password(password_stdin)))
+    typer.echo(f"Created {account.email} ({account.id}).")
+
+
+@app.command()
+def reset_password(email: Email, password_stdin: FromStdin = False) -> None:
+    """Set an account's password; its tokens and reset links end."""
+    account = asyncio.run(_set_password(email, _read_password(password_stdin)))
+    typer.echo(f"Set the password of {account.email}.")
+
+
+async def _create(email: str, password: str) -> Account:
+    async with open_accounts(Settings.load(os.environ)) as accounts:
+        return await accounts.register(email=email, password=password)
+
+
+async def _set_password(email: str, password: str) -> Account:
+    async with open_accounts(Settings.load(os.environ)) as accounts:
+        return await accounts.set_password(email=email, password=password)
+
+
+def _read_password(from_stdin: bool) -> str:
+    if from_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+    else:
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return _checked("password", check_password, password)
+
+
+def _checked(field: str, check: Callable[[str], str], value: str) -> str:
+    try:
+        return check(value)
+    except ValueError as error:
+        raise invalid_field(field, str(error)) from error

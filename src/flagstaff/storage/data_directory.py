@@ -1,0 +1,65 @@
+"""The folder that holds what Flagstaff keeps on disk: one server at a time, nobody else's eyes."""
+
+import fcntl
+import os
+import secrets
+from pathlib import Path
+
+from flagstaff.domain.errors import Code, Error
+
+_LOCK_FILE = "server.lock"
+_SECRET_FILE = "secret-key"  # noqa: S105 - a name, not a secret
+
+
+class DataDirectory:
+    """The data directory; made when first needed, with mode 0700."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: int | None = None
+
+    def prepare(self) -> None:
+        """Make the folder; raises Error UNAVAILABLE if that cannot be done."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+        except OSError as error:
+            message = f"The data directory {self.path} cannot be used: {error.strerror}."
+            raise Error(Code.UNAVAILABLE, message) from error
+
+    def lock(self) -> None:
+        """Take the folder for this process until it ends, however it ends; raises Error CONFLICT if it is taken."""
+        descriptor = os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            other = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise Error(
+                Code.CONFLICT,
+                f"Another Flagstaff (process {other}) already serves from {self.path}. "
+                "Stop it, or give this one a folder of its own with FLAGSTAFF_DATA_DIR.",
+            ) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        self._lock = descriptor
+
+    def unlock(self) -> None:
+        """Leave the folder to others."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def secret_key(self) -> str:
+        """The secret key kept here, with mode 0600; made at the first call."""
+        path = self.path / _SECRET_FILE
+        if not path.exists():
+            # Written beside and moved into place: a crash in between leaves no half key.
+            draft = self.path / f"{_SECRET_FILE}.{os.getpid()}"
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_urlsafe(48))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.rename(path)
+        return path.read_text().strip()

@@ -1,0 +1,82 @@
+"""Every route and middleware on one screen."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from flagstaff import __version__
+from flagstaff.runtime.background import Background
+from flagstaff.services.accounts import Accounts
+from flagstaff.services.environments import Environments
+from flagstaff.services.flags import Flags
+from flagstaff.services.projects import Projects
+from flagstaff.services.rules import Rules
+from flagstaff.telemetry import Metrics
+from flagstaff.web import accounts, environments, flags, health, projects, rules
+from flagstaff.web.auth import Authentication
+from flagstaff.web.bodies import BodyLimit
+from flagstaff.web.cors import CrossOrigin
+from flagstaff.web.docs import add_docs
+from flagstaff.web.edge import Edge, RequestIds
+from flagstaff.web.evaluate import PATH, Evaluate
+from flagstaff.web.evaluate_route import EvaluateRoute
+from flagstaff.web.invalid import add_problem_handlers
+from flagstaff.web.limits import Limits
+from flagstaff.web.openapi import describe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What the routes work with; each finds its part by name in `app.state`."""
+
+    accounts: Accounts
+    projects: Projects
+    environments: Environments
+    flags: Flags
+    rules: Rules
+    background: Background
+    limits: Limits
+    metrics: Metrics
+    check_readiness: Callable[[], Awaitable[None]]
+
+
+def create_api() -> FastAPI:
+    """The routes, which need no state to be described."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    for resource in (accounts, projects, environments, flags, rules, health):
+        app.include_router(resource.router)
+    add_problem_handlers(app)
+    add_docs(app)
+    return app
+
+
+def describe_api() -> dict[str, Any]:
+    """The OpenAPI document."""
+    return describe(create_api(), __version__)
+
+
+def create_app(
+    state: State, evaluate: Evaluate, *, request_ids: RequestIds, cross_origin: CrossOrigin, access_log: bool
+) -> ASGIApp:
+    """The whole application, from the outermost middleware to the routes."""
+    api = create_api()
+    for part in fields(state):
+        setattr(api.state, part.name, getattr(state, part.name))
+    evaluate_route = EvaluateRoute(evaluate, state.limits)
+    others = Authentication(api, state.accounts.authenticate)
+
+    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+        # Past the framework, which would take longer than the answer does.
+        target = evaluate_route if scope["type"] == "http" and scope["path"] == PATH else others
+        await target(scope, receive, send)
+
+    return Edge(
+        BodyLimit(dispatch),
+        request_ids=request_ids,
+        cross_origin=cross_origin,
+        metrics=state.metrics,
+        access_log=access_log,
+    )

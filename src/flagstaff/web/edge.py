@@ -1,0 +1,118 @@
+"""The request's edge: its id, its line in the log, its figures, its cross-origin manners, and the last catch.
+
+Whatever goes wrong further in, the client gets one problem document and the log one entry.
+"""
+
+import itertools
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from flagstaff.domain.errors import Error
+from flagstaff.telemetry import Metrics
+from flagstaff.web import evaluate
+from flagstaff.web.cors import CrossOrigin
+from flagstaff.web.errors import Problem, problem, problem_of, send_problem
+
+log = structlog.get_logger("flagstaff.access")
+
+_acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_SECURITY = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+
+
+class RequestIds:
+    """Ids that tell requests apart, also those of several processes. A caller may bring a short plain one."""
+
+    def __init__(self) -> None:
+        self._prefix = secrets.token_hex(6)
+        self._count = itertools.count(1)
+
+    def choose(self, given: bytes | None) -> str:
+        """The caller's id if it is harmless, else a new one."""
+        if given is not None and _acceptable_id.fullmatch(given):
+            return given.decode()
+        return f"{self._prefix}-{next(self._count):x}"
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """One request on its way: what its response has said so far."""
+
+    status: int = 0
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+
+
+class Edge:
+    """The outermost middleware."""
+
+    def __init__(
+        self, app: ASGIApp, *, request_ids: RequestIds, cross_origin: CrossOrigin, metrics: Metrics, access_log: bool
+    ) -> None:
+        self._app = app
+        self._request_ids = request_ids
+        self._cross_origin = cross_origin
+        self._metrics = metrics
+        self._access_log = access_log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        given = dict(scope["headers"])
+        request_id = self._request_ids.choose(given.get(b"x-request-id"))
+        scope.setdefault("state", {})["request_id"] = request_id
+        origin = given.get(b"origin")
+        exchange = _Exchange(
+            headers=[
+                (b"x-request-id", request_id.encode()),
+                *_SECURITY,
+                *self._cross_origin.headers(scope["path"], origin),
+            ]
+        )
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                exchange.status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *exchange.headers]
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            if origin is not None and b"access-control-request-method" in given and scope["method"] == "OPTIONS":
+                exchange.headers.extend(self._cross_origin.preflight(scope["path"], origin))
+                await send_problem(Problem(204, (), b""), send_with_headers)
+            else:
+                await self._pass_on(scope, receive, send_with_headers, exchange)
+            self._note(scope, exchange, time.perf_counter() - began)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, exchange: _Exchange) -> None:
+        request_id: str = scope["state"]["request_id"]
+        try:
+            await self._app(scope, receive, send)
+        except Error as error:
+            await send_problem(problem_of(error, request_id), send)
+        except Exception:
+            log.exception("request_failed", method=scope["method"], path=scope["path"])
+            if not exchange.status:
+                detail = "Something went wrong on our side. The log has more under this request's id."
+                await send_problem(problem(500, detail, request_id, kind="internal"), send)
+
+    def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "none")
+        if scope["path"] == evaluate.PATH:
+            self._metrics.evaluate_responses[exchange.status] += 1
+            return  # each is in the history, where it can be searched
+        self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
+        if self._access_log:
+            log.info(
+                "request",
+                method=scope["method"],
+                path=scope["path"],
+                status=exchange.status,
+                milliseconds=round(seconds * 1000, 2),
+                client=scope["client"][0] if scope.get("client") else None,
+            )

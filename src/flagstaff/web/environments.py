@@ -1,0 +1,105 @@
+"""HTTP of environments."""
+
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from flagstaff.domain.moments import format_moment
+from flagstaff.domain.projects import Environment
+from flagstaff.services.environments import Environments
+from flagstaff.web.auth import CurrentActor
+from flagstaff.web.ids import Id
+from flagstaff.web.responses import json_response, no_content
+from flagstaff.web.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional, problems
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
+
+
+class EnvironmentItem(BaseModel):
+    """An environment in a list."""
+
+    id: Uuid
+    name: str
+    key: str
+    created_at: Moment
+
+
+class EnvironmentOut(EnvironmentItem):
+    """An environment."""
+
+    project_id: Uuid
+
+
+class NewEnvironment(Body):
+    """An environment to create; its key cannot be changed later."""
+
+    name: Name
+    key: EnvironmentKey
+
+
+class EnvironmentUpdate(Update):
+    """What to change of an environment. A `key` may be given if it is the present one."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at"})
+
+    name: Name = optional()
+    key: Text = optional()
+
+
+def _item(environment: Environment) -> dict[str, Any]:
+    return {
+        "id": environment.id,
+        "name": environment.name,
+        "key": environment.key,
+        "created_at": format_moment(environment.created_at),
+    }
+
+
+def _view(environment: Environment) -> dict[str, Any]:
+    return {**_item(environment), "project_id": environment.project_id}
+
+
+def _environments(request: Request) -> Environments:
+    environments: Environments = request.app.state.environments
+    return environments
+
+
+Service = Annotated[Environments, Depends(_environments)]
+
+
+@router.post("", status_code=201, response_model=EnvironmentOut, responses=problems(400, 401, 404, 409, 413, 503))
+async def create_environment(
+    project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service
+) -> Response:
+    """Create an environment."""
+    created = await environments.create_environment(actor, project_id, name=body.name, key=body.key)
+    return json_response(_view(created), 201)
+
+
+@router.get("", response_model=list[EnvironmentItem], responses=problems(401, 404, 503))
+async def list_environments(project_id: Id, actor: CurrentActor, environments: Service) -> Response:
+    """The environments of a project, newest first."""
+    return json_response([_item(each) for each in await environments.list_environments(actor, project_id)])
+
+
+@router.get("/{env_id}", response_model=EnvironmentOut, responses=problems(401, 404, 503))
+async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
+    """One environment."""
+    return json_response(_view(await environments.get_environment(actor, project_id, env_id)))
+
+
+@router.put("/{env_id}", response_model=EnvironmentOut, responses=problems(400, 401, 404, 413, 503))
+async def update_environment(
+    project_id: Id, env_id: Id, body: EnvironmentUpdate, actor: CurrentActor, environments: Service
+) -> Response:
+    """Rename an environment; its key stays."""
+    return json_response(_view(await environments.update_environment(actor, project_id, env_id, **body.given())))
+
+
+@router.delete("/{env_id}", status_code=204, responses=problems(401, 404, 503))
+async def delete_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
+    """Delete an environment with its flags, rules and evaluation history."""
+    await environments.delete_environment(actor, project_id, env_id)
+    return no_content()

@@ -1,0 +1,73 @@
+"""The one table from what goes wrong to what HTTP says, and the one shape in which it says so (RFC 9457)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import msgspec
+from starlette.types import Send
+
+from flagstaff.domain.errors import Code, Error
+
+STATUSES = {
+    Code.INVALID: 400,
+    Code.UNAUTHENTICATED: 401,
+    Code.NOT_FOUND: 404,
+    Code.CONFLICT: 409,
+    Code.TOO_LARGE: 413,
+    Code.LIMITED: 429,
+    Code.INTERNAL: 500,
+    Code.UNAVAILABLE: 503,
+}
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error as HTTP says it, ready to be sent."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+
+def problem_of(error: Error, request_id: str) -> Problem:
+    """What HTTP says of a domain error."""
+    headers = []
+    if error.retry_after_seconds is not None:
+        headers.append((b"retry-after", b"%d" % error.retry_after_seconds))
+    if error.code is Code.UNAUTHENTICATED:
+        headers.append((b"www-authenticate", b"Bearer"))
+    fields = [{"field": each.field, "message": each.message} for each in error.fields]
+    return problem(STATUSES[error.code], error.message, request_id, kind=error.code, fields=fields, headers=headers)
+
+
+def problem(
+    status: int,
+    detail: str,
+    request_id: str,
+    *,
+    kind: str | None = None,
+    fields: list[dict[str, str]] | None = None,
+    headers: Iterable[tuple[bytes, bytes]] = (),
+) -> Problem:
+    """A problem document. `kind` is a domain error's code; errors that only HTTP knows are named by their status."""
+    title = HTTPStatus(status).phrase
+    document = {
+        "type": f"urn:flagstaff:error:{kind or title.lower().replace(' ', '_')}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "request_id": request_id,
+    }
+    if fields:
+        document["errors"] = fields
+    body = msgspec.json.encode(document)
+    own = ((b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)))
+    return Problem(status, (*own, *headers), body)
+
+
+async def send_problem(answer: Problem, send: Send) -> None:
+    """Send a problem document."""
+    await send({"type": "http.response.start", "status": answer.status, "headers": list(answer.headers)})
+    await send({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,118 @@
+"""The endpoint that applications call: from the limit to the bytes without SQL, a schema library or a lock.
+
+`Evaluate` knows no framework: each way in hands it a request's parts and sends what it answers.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Hashable
+
+import msgspec
+
+from flagstaff.domain.errors import Code, Error, invalid_field
+from flagstaff.domain.text import check_length, check_text
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.web.limits import admit
+
+PATH = "/sdk/v1/evaluate"
+IDENTIFIER_MAX_LENGTH = 1024
+
+
+class Context(msgspec.Struct):
+    """The user. Unknown keys are ignored, so that SDKs may send what later versions understand."""
+
+    user_id: str | None = None
+    user_email: str | None = None
+    custom_attributes: dict[str, msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
+
+
+class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body. A misspelt `context` must not pass for none, so unknown fields are refused here."""
+
+    environment: str
+    context: Context | None = None
+
+
+_decode = msgspec.json.Decoder(EvaluateRequest).decode
+_named_field = re.compile(r"field `([^`]*)`")
+_NOBODY = Context()
+
+
+class Evaluate:
+    """Answers evaluate requests; every outcome but 200 is raised as an Error."""
+
+    def __init__(
+        self,
+        *,
+        snapshots: Snapshots,
+        limiter: SlidingWindow | None,
+        record: Callable[[EnvironmentSnapshot, str | None, str | None, bytes], None],
+    ) -> None:
+        self._loaded = snapshots.by_sdk_key
+        self._find = snapshots.find
+        self._limiter = limiter
+        self._record = record
+
+    def admit(self, client: Hashable) -> None:
+        """Count a request against its client's limit; raises Error LIMITED beyond it."""
+        admit(self._limiter, client)
+
+    def answer(self, sdk_key: str | None, body: bytes) -> bytes | Awaitable[bytes]:
+        """The 200's body; awaitable only when the project's snapshot must be loaded first.
+
+        Raises:
+            Error: UNAUTHENTICATED, INVALID, NOT_FOUND (the environment), UNAVAILABLE (while it cannot be loaded).
+        """
+        project = self._loaded.get(sdk_key or "")
+        if project is None:
+            return self._answer_when_loaded(sdk_key or "", body)
+        return self._answer(project, body)
+
+    async def _answer_when_loaded(self, sdk_key: str, body: bytes) -> bytes:
+        project = await self._find(sdk_key)
+        if project is None:
+            raise Error(Code.UNAUTHENTICATED, "The X-SDK-Key header is missing or holds no valid SDK key.")
+        return self._answer(project, body)
+
+    def _answer(self, project: ProjectSnapshot, body: bytes) -> bytes:
+        try:
+            request = _decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _malformed(error) from None
+        context = request.context or _NOBODY
+        user_id, user_email = context.user_id, context.user_email
+        if user_id:
+            _require_sound("context.user_id", user_id)
+        if user_email:
+            _require_sound("context.user_email", user_email)
+        environment = project.environments.get(request.environment)
+        if environment is None:
+            raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
+        evaluation = evaluate(environment, user_id, user_email)
+        self._record(environment, user_id, user_email, evaluation.recorded)
+        return evaluation.body
+
+
+def _require_sound(field: str, value: str) -> None:
+    if value.isascii() and len(value) <= IDENTIFIER_MAX_LENGTH and "\x00" not in value:
+        return
+    try:
+        check_length(check_text(value), 0, IDENTIFIER_MAX_LENGTH)
+    except ValueError as error:
+        raise invalid_field(field, str(error)) from error
+
+
+def _malformed(error: Exception) -> Error:
+    if isinstance(error, RecursionError):
+        return invalid_field("body", "is nested too deeply")
+    if not isinstance(error, msgspec.ValidationError):
+        return invalid_field("body", "is not valid JSON")
+    # msgspec writes "Expected `str`, got `int` - at `$.context.user_id`" and "Object contains unknown field `x`".
+    message, _, path = str(error).partition(" - at `$.")
+    field = path.rstrip("`")
+    if named := _named_field.search(message):
+        field = f"{field}.{named[1]}" if field else named[1]
+        message = "is required" if "missing" in message else "is no field of this request"
+    return invalid_field(field or "body", message.replace("`", "'"))

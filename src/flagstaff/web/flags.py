@@ -1,0 +1,126 @@
+"""HTTP of flags. When a change's response leaves, no later evaluation sees the state before it."""
+
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from flagstaff.domain.flags import Flag
+from flagstaff.domain.moments import format_moment
+from flagstaff.services.flags import Flags
+from flagstaff.web.auth import CurrentActor
+from flagstaff.web.ids import FlagIds, Id
+from flagstaff.web.responses import json_response, no_content
+from flagstaff.web.schemas import (
+    Body,
+    Description,
+    FlagKey,
+    Moment,
+    Name,
+    RolloutPercentage,
+    Text,
+    Update,
+    Uuid,
+    optional,
+    problems,
+)
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flags", tags=["Flags"])
+
+
+class FlagOut(BaseModel):
+    """A flag of one environment."""
+
+    id: Uuid
+    project_id: Uuid
+    environment_id: Uuid
+    name: str
+    key: str
+    description: str | None
+    enabled: bool
+    rollout_percentage: int
+    created_at: Moment
+    updated_at: Moment
+
+
+class NewFlag(Body):
+    """A flag to create; its key cannot be changed later."""
+
+    name: Name
+    key: FlagKey
+    description: Description | None = None
+    enabled: bool = False
+    rollout_percentage: RolloutPercentage = 0
+
+
+class FlagUpdate(Update):
+    """What to change of a flag. A `key` may be given if it is the present one."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "environment_id", "created_at", "updated_at"})
+
+    name: Name = optional()
+    key: Text = optional()
+    description: Description | None = None
+    enabled: bool = optional()
+    rollout_percentage: RolloutPercentage = optional()
+
+
+def _view(flag: Flag) -> dict[str, Any]:
+    return {
+        "id": flag.id,
+        "project_id": flag.project_id,
+        "environment_id": flag.environment_id,
+        "name": flag.name,
+        "key": flag.key,
+        "description": flag.description,
+        "enabled": flag.enabled,
+        "rollout_percentage": flag.rollout_percentage,
+        "created_at": format_moment(flag.created_at),
+        "updated_at": format_moment(flag.updated_at),
+    }
+
+
+def _flags(request: Request) -> Flags:
+    flags: Flags = request.app.state.flags
+    return flags
+
+
+Service = Annotated[Flags, Depends(_flags)]
+
+
+@router.post("", status_code=201, response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
+async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
+    """Create a flag."""
+    return json_response(_view(await flags.create_flag(actor, project_id, env_id, **body.model_dump())), 201)
+
+
+@router.get("", response_model=list[FlagOut], responses=problems(401, 404, 503))
+async def list_flags(project_id: Id, env_id: Id, actor: CurrentActor, flags: Service) -> Response:
+    """The flags of an environment, newest first."""
+    return json_response([_view(flag) for flag in await flags.list_flags(actor, project_id, env_id)])
+
+
+@router.get("/{flag_id}", response_model=FlagOut, responses=problems(401, 404, 503))
+async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+    """One flag."""
+    return json_response(_view(await flags.get_flag(actor, path)))
+
+
+@router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 413, 503))
+async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
+    """Change a flag; only the given fields change."""
+    return json_response(_view(await flags.update_flag(actor, path, **body.given())))
+
+
+@router.post("/{flag_id}/toggle", response_model=FlagOut, responses=problems(401, 404, 503))
+async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+    """Flip a flag. Off is off for everyone; rules and rollout are kept."""
+    return json_response(_view(await flags.toggle_flag(actor, path)))
+
+
+@router.delete("/{flag_id}", status_code=204, responses=problems(401, 404, 503))
+async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+    """Delete a flag with its rules; its evaluation history is kept."""
+    await flags.delete_flag(actor, path)
+    return no_content()

@@ -1,0 +1,29 @@
+"""Ids in paths. What is no UUID names nothing: it is not found, rather than invalid."""
+
+import re
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Path
+from pydantic import PlainValidator, WithJsonSchema
+
+from flagstaff.domain.errors import not_found
+from flagstaff.services.access import FlagPath
+
+_uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def _read(given: str) -> UUID:
+    if not _uuid.fullmatch(given):
+        raise not_found("resource")
+    return UUID(given)
+
+
+Id = Annotated[UUID, Path(), PlainValidator(_read), WithJsonSchema({"type": "string", "format": "uuid"})]
+
+
+def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:
+    return FlagPath(project_id, env_id, flag_id)
+
+
+FlagIds = Annotated[FlagPath, Depends(_flag_path)]

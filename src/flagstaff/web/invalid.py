@@ -1,0 +1,107 @@
+"""From what the framework says of bad input, and of requests that meet no route, to problem documents."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Match
+
+from flagstaff.domain.errors import Code, Error, FieldError
+from flagstaff.web.errors import Problem, problem, problem_of
+
+_MESSAGES = {
+    "missing": "is required",
+    "string_type": "must be a string",
+    "string_unicode": "must be valid Unicode, without lone surrogates",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "bool_type": "must be true or false",
+    "json_invalid": "is not valid JSON",
+    "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
+    "dict_type": "must be a JSON object, sent with Content-Type: application/json",
+}
+_DETAILS = {
+    404: "There is nothing at this address.",
+    405: "This address does not know the method {method}.",
+}
+
+
+def add_problem_handlers(app: FastAPI) -> None:
+    """Have every failure inside the application answered with a problem document."""
+    app.add_exception_handler(Error, _domain_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+
+
+async def _domain_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Error)
+    return _response(problem_of(error, request.state.request_id))
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    fields = [_field_error(request, each) for each in error.errors()]
+    return _response(
+        problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
+    )
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, Error):  # the framework wraps whatever is raised while it reads a body
+        return await _domain_error(request, error.__cause__)
+    if error.status_code == 400:  # a body that Python cannot parse, though no JSON error: too deep, a number too long
+        fields = [
+            FieldError("body", "is not JSON that can be read: it is nested too deeply or holds too long a number")
+        ]
+        return _response(
+            problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
+        )
+    detail = _DETAILS.get(error.status_code, error.detail).format(method=request.method)
+    headers = [(b"allow", ", ".join(_allowed_methods(request)).encode())] if error.status_code == 405 else []
+    return _response(problem(error.status_code, detail, request.state.request_id, headers=headers))
+
+
+def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
+    place, *path = error["loc"]
+    field = ".".join(str(part) for part in path if error["type"] != "json_invalid") or str(place)
+    match error["type"]:
+        case "value_error":
+            return FieldError(field, str(error["ctx"]["error"]))
+        case "extra_forbidden":
+            return FieldError(field, _unknown(request, field))
+        case "literal_error":
+            return FieldError(field, f"must be {error['ctx']['expected']}")
+        case kind:
+            return FieldError(field, _MESSAGES.get(kind, error["msg"]))
+
+
+def _unknown(request: Request, field: str) -> str:
+    route = request.scope.get("route")
+    body = route.body_field if isinstance(route, APIRoute) else None
+    known = list(body.field_info.annotation.model_fields) if body and body.field_info.annotation else []
+    near = get_close_matches(field, known, n=1)
+    return (
+        f"is not a known field; did you mean {near[0]}?" if near else f"is not a known field; known: {', '.join(known)}"
+    )
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """The methods of every route at this address; the framework itself names those of the first."""
+    allowed: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            allowed |= getattr(route, "methods", None) or set()
+    return sorted(allowed)
+
+
+def _response(answer: Problem) -> Response:
+    response = Response(answer.body, answer.status)
+    response.raw_headers = list(answer.headers)
+    return response

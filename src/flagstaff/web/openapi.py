@@ -1,0 +1,92 @@
+"""The OpenAPI document: what the routes declare, made true where the framework says too much or too little."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from flagstaff.web.evaluate import IDENTIFIER_MAX_LENGTH, PATH
+from flagstaff.web.schemas import ProblemDocument, problems
+
+_DESCRIPTION = """Self-hosted feature flags.
+
+People manage flags under `/api` with a bearer token; applications ask `POST /sdk/v1/evaluate` with their project's
+SDK key.
+Every error is a problem document (RFC 9457). Every response carries `X-Request-ID`.
+"""
+
+_IDENTIFIER = {"type": ["string", "null"], "maxLength": IDENTIFIER_MAX_LENGTH}
+_EVALUATE: dict[str, Any] = {
+    "tags": ["Evaluation"],
+    "summary": "Evaluate",
+    "description": "Every flag of an environment for one user, with the reason. Any other status: treat all as off.",
+    "operationId": "evaluate",
+    "security": [{"SDKKey": []}],
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["environment"],
+                    "properties": {
+                        "environment": {"type": "string", "description": "The key of an environment of the project."},
+                        "context": {
+                            "type": ["object", "null"],
+                            "properties": {
+                                "user_id": {**_IDENTIFIER, "description": "A stable identifier; buckets rollouts."},
+                                "user_email": {**_IDENTIFIER, "description": "For rules on emails and their domains."},
+                                "custom_attributes": {"type": "object", "description": "Reserved for future use."},
+                            },
+                        },
+                    },
+                    "example": {"environment": "production", "context": {"user_id": "user-42"}},
+                }
+            }
+        },
+    },
+    "responses": {
+        "200": {
+            "description": "The flags by key.",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EvaluateOut"}}},
+        },
+        **{str(status): answer for status, answer in problems(400, 401, 404, 413, 429, 503).items()},
+    },
+}
+_EVALUATE["responses"]["401"] = {**_EVALUATE["responses"]["401"], "description": "The SDK key is missing or not valid."}
+_EVALUATE["responses"]["404"] = {**_EVALUATE["responses"]["404"], "description": "The project has no such environment."}
+_EVALUATE_OUT = {
+    "type": "object",
+    "required": ["flags"],
+    "properties": {
+        "flags": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "required": ["enabled", "reason"],
+                "properties": {
+                    "enabled": {"type": "boolean"},
+                    "reason": {"type": "string", "description": "For people who debug; branch on `enabled`."},
+                },
+            },
+        }
+    },
+}
+
+
+def describe(app: FastAPI, version: str) -> dict[str, Any]:
+    """The document of all routes."""
+    document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
+    for path in document["paths"].values():
+        for operation in path.values():
+            operation["responses"].pop("422", None)  # bad input is a 400 here
+    document["paths"][PATH] = {"post": _EVALUATE}
+    components = document["components"]
+    for unused in ("HTTPValidationError", "ValidationError"):
+        components["schemas"].pop(unused, None)
+    problem = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
+    components["schemas"] |= {**problem.pop("$defs"), "ProblemDocument": problem, "EvaluateOut": _EVALUATE_OUT}
+    components["schemas"] = dict(sorted(components["schemas"].items()))
+    components["securitySchemes"]["SDKKey"] = {"type": "apiKey", "in": "header", "name": "X-SDK-Key"}
+    return document

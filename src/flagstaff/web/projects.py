@@ -1,0 +1,100 @@
+"""HTTP of projects."""
+
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.domain.moments import format_moment
+from flagstaff.domain.projects import Project
+from flagstaff.services.projects import Projects
+from flagstaff.web.auth import CurrentActor
+from flagstaff.web.ids import Id
+from flagstaff.web.responses import json_response, no_content
+from flagstaff.web.schemas import Body, Description, Moment, Name, Update, Uuid, optional, problems
+
+router = APIRouter(prefix="/api/projects", tags=["Projects"])
+
+
+class ProjectOut(BaseModel):
+    """A project; its SDK key serves all of its environments."""
+
+    id: Uuid
+    name: str
+    description: str | None
+    sdk_key: str = Field(examples=["sdk_Zp3w…"])
+    created_at: Moment
+    updated_at: Moment
+
+
+class NewProject(Body):
+    """A project to create."""
+
+    name: Name
+    description: Description | None = None
+
+
+class ProjectUpdate(Update):
+    """What to change of a project."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "sdk_key", "created_at", "updated_at"})
+
+    name: Name = optional()
+    description: Description | None = None
+
+
+def _view(project: Project) -> dict[str, Any]:
+    return {
+        "id": project.id,
+        "name": project.name,
+        "description": project.description,
+        "sdk_key": project.sdk_key,
+        "created_at": format_moment(project.created_at),
+        "updated_at": format_moment(project.updated_at),
+    }
+
+
+def _projects(request: Request) -> Projects:
+    projects: Projects = request.app.state.projects
+    return projects
+
+
+Service = Annotated[Projects, Depends(_projects)]
+
+
+@router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 413, 503))
+async def create_project(body: NewProject, actor: CurrentActor, projects: Service) -> Response:
+    """Create a project, with the environments `production` and `staging`."""
+    return json_response(_view(await projects.create_project(actor, name=body.name, description=body.description)), 201)
+
+
+@router.get("", response_model=list[ProjectOut], responses=problems(401, 503))
+async def list_projects(actor: CurrentActor, projects: Service) -> Response:
+    """Your projects, newest first."""
+    return json_response([_view(project) for project in await projects.list_projects(actor)])
+
+
+@router.get("/{project_id}", response_model=ProjectOut, responses=problems(401, 404, 503))
+async def get_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+    """One project."""
+    return json_response(_view(await projects.get_project(actor, project_id)))
+
+
+@router.put("/{project_id}", response_model=ProjectOut, responses=problems(400, 401, 404, 413, 503))
+async def update_project(project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service) -> Response:
+    """Change a project; only the given fields change."""
+    return json_response(_view(await projects.update_project(actor, project_id, **body.given())))
+
+
+@router.post("/{project_id}/regenerate-key", response_model=ProjectOut, responses=problems(401, 404, 503))
+async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+    """Replace the SDK key. The old one is refused from the moment this returns."""
+    return json_response(_view(await projects.regenerate_key(actor, project_id)))
+
+
+@router.delete("/{project_id}", status_code=204, responses=problems(401, 404, 503))
+async def delete_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+    """Delete a project with its environments, flags, rules and evaluation history."""
+    await projects.delete_project(actor, project_id)
+    return no_content()

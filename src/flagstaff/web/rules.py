@@ -1,0 +1,108 @@
+"""HTTP of targeting rules. When a change's response leaves, no later evaluation sees the state before it."""
+
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from flagstaff.domain.flags import Rule, RuleType
+from flagstaff.domain.moments import format_moment
+from flagstaff.services.rules import Rules
+from flagstaff.web.auth import CurrentActor
+from flagstaff.web.ids import FlagIds, Id
+from flagstaff.web.responses import json_response, no_content
+from flagstaff.web.schemas import Body, Moment, Priority, RuleTypeName, RuleValue, Update, Uuid, optional, problems
+
+router = APIRouter(
+    prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules", tags=["Targeting rules"]
+)
+
+
+class RuleOut(BaseModel):
+    """A targeting rule: whom it matches, the flag is on for."""
+
+    id: Uuid
+    flag_id: Uuid
+    rule_type: RuleTypeName
+    rule_value: str
+    priority: int
+    enabled: bool
+    created_at: Moment
+    updated_at: Moment
+
+
+class NewRule(Body):
+    """A rule to create. Of several that match, the one of the highest priority gives the reason."""
+
+    rule_type: RuleTypeName
+    rule_value: RuleValue
+    priority: Priority = 0
+    enabled: bool = True
+
+
+class RuleUpdate(Update):
+    """What to change of a rule."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "flag_id", "created_at", "updated_at"})
+
+    rule_type: RuleTypeName = optional()
+    rule_value: RuleValue = optional()
+    priority: Priority = optional()
+    enabled: bool = optional()
+
+
+def _view(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "flag_id": rule.flag_id,
+        "rule_type": rule.rule_type,
+        "rule_value": rule.rule_value,
+        "priority": rule.priority,
+        "enabled": rule.enabled,
+        "created_at": format_moment(rule.created_at),
+        "updated_at": format_moment(rule.updated_at),
+    }
+
+
+def _values(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: RuleType(value) if name == "rule_type" else value for name, value in given.items()}
+
+
+def _rules(request: Request) -> Rules:
+    rules: Rules = request.app.state.rules
+    return rules
+
+
+Service = Annotated[Rules, Depends(_rules)]
+
+
+@router.post("", status_code=201, response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
+async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
+    """Create a rule."""
+    return json_response(_view(await rules.create_rule(actor, path, **_values(body.model_dump()))), 201)
+
+
+@router.get("", response_model=list[RuleOut], responses=problems(401, 404, 503))
+async def list_rules(path: FlagIds, actor: CurrentActor, rules: Service) -> Response:
+    """The rules of a flag in the order in which they are tried: by priority, then oldest first."""
+    return json_response([_view(rule) for rule in await rules.list_rules(actor, path)])
+
+
+@router.get("/{rule_id}", response_model=RuleOut, responses=problems(401, 404, 503))
+async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
+    """One rule."""
+    return json_response(_view(await rules.get_rule(actor, path, rule_id)))
+
+
+@router.put("/{rule_id}", response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
+async def update_rule(path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service) -> Response:
+    """Change a rule; only the given fields change."""
+    return json_response(_view(await rules.update_rule(actor, path, rule_id, **_values(body.given()))))
+
+
+@router.delete("/{rule_id}", status_code=204, responses=problems(401, 404, 503))
+async def delete_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
+    """Delete a rule."""
+    await rules.delete_rule(actor, path, rule_id)
+    return no_content()

@@ -1,0 +1,137 @@
+"""Shapes that several resources share: strict values that the domain checks, and the bodies' manners."""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from flagstaff.domain import accounts, flags, keys, text
+
+Text = Annotated[str, AfterValidator(text.check_text)]
+
+# The constraints in `json_schema_extra` only document what the domain's checks enforce.
+Name = Annotated[
+    str,
+    AfterValidator(text.check_name),
+    Field(json_schema_extra={"minLength": 1, "maxLength": text.NAME_MAX_LENGTH, "pattern": r"\S"}),
+]
+Description = Annotated[
+    str,
+    AfterValidator(text.check_description),
+    Field(json_schema_extra={"maxLength": text.DESCRIPTION_MAX_LENGTH}),
+]
+EnvironmentKey = Annotated[
+    str,
+    AfterValidator(keys.check_environment_key),
+    Field(
+        json_schema_extra={"minLength": 1, "maxLength": keys.KEY_MAX_LENGTH, "pattern": keys.ENVIRONMENT_KEY_PATTERN}
+    ),
+]
+FlagKey = Annotated[
+    str,
+    AfterValidator(keys.check_flag_key),
+    Field(json_schema_extra={"minLength": 1, "maxLength": keys.KEY_MAX_LENGTH, "pattern": keys.FLAG_KEY_PATTERN}),
+]
+RolloutPercentage = Annotated[
+    int,
+    AfterValidator(flags.check_rollout_percentage),
+    Field(json_schema_extra={"minimum": 0, "maximum": 100}),
+]
+Priority = Annotated[
+    int,
+    AfterValidator(flags.check_priority),
+    Field(json_schema_extra={"minimum": flags.PRIORITY_MIN, "maximum": flags.PRIORITY_MAX}),
+]
+RuleTypeName = Literal["user_id", "user_email", "email_domain"]
+RuleValue = Annotated[
+    str,
+    AfterValidator(text.check_text),
+    Field(json_schema_extra={"minLength": 1, "maxLength": flags.RULE_VALUE_MAX_LENGTH}),
+]
+Email = Annotated[
+    str,
+    AfterValidator(accounts.check_email),
+    Field(json_schema_extra={"format": "email", "maxLength": accounts.EMAIL_MAX_LENGTH}),
+]
+Password = Annotated[
+    str,
+    AfterValidator(accounts.check_password),
+    Field(
+        json_schema_extra={
+            "format": "password",
+            "minLength": accounts.PASSWORD_MIN_LENGTH,
+            "maxLength": accounts.PASSWORD_MAX_LENGTH,
+        }
+    ),
+]
+
+
+def optional() -> Any:
+    """A field that may be left out of an update but not be null; it has no default to document."""
+    return Field(default_factory=str)
+
+
+class Body(BaseModel):
+    """A request body: strict types, no unknown fields."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class Update(Body):
+    """The body of a PUT: only what is given changes. Read-only fields are ignored: what GET returned can be put back."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_read_only(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            return {name: value for name, value in given.items() if name not in cls.read_only}
+        return given
+
+    def given(self) -> dict[str, Any]:
+        """The fields that the request holds."""
+        return self.model_dump(exclude_unset=True)
+
+
+class FieldProblem(BaseModel):
+    """One invalid field."""
+
+    field: str = Field(examples=["rollout_percentage"])
+    message: str = Field(examples=["must be a whole number from 0 to 100"])
+
+
+class ProblemDocument(BaseModel):
+    """Every error (RFC 9457)."""
+
+    type: str = Field(examples=["urn:flagstaff:error:invalid"])
+    title: str = Field(examples=["Bad Request"])
+    status: int = Field(examples=[400])
+    detail: str = Field(examples=["The request is invalid."])
+    request_id: str
+    errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, for bad input.")
+
+
+Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+Moment = Annotated[datetime, Field(examples=["2026-11-20T10:00:00.123456Z"])]
+
+_DESCRIPTIONS = {
+    400: "Malformed or invalid input; `errors` names the fields.",
+    401: "The access token is missing, malformed or expired.",
+    404: "It does not exist, or it is not yours.",
+    409: "The key or the email is taken.",
+    413: "The body is larger than 256 KiB.",
+    429: "The rate limit is exceeded; `Retry-After` says for how many seconds.",
+    503: "The database cannot be reached; try again after `Retry-After` seconds.",
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The documentation of a route's errors."""
+    return {
+        status: {
+            "description": _DESCRIPTIONS[status],
+            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
+        }
+        for status in statuses
+    }
