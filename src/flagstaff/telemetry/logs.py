@@ -1,0 +1,93 @@
+"""One stream of log entries, from Flagstaff and its libraries alike. No secret ever enters it."""
+
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+REDACTED = "[redacted]"
+
+_SECRET_NAME = re.compile(r"password|passwd|secret|token|authorization|cookie|sdk_?key|credential", re.IGNORECASE)
+# Bearer tokens, SDK keys, JWTs, password hashes, tokens in links, and the credentials in URLs.
+_SECRET_VALUE = re.compile(
+    r"(?P<before>\bBearer\s+|\bsdk_|\beyJ|\$argon2|[?&]token=|://(?=[^/\s@]*@))"
+    r"(?P<secret>(?<=://)[^/\s@]*|[^\s\"'&]+)",
+    re.IGNORECASE,
+)
+_MAX_DEPTH = 6
+
+
+def configure_logging(log_format: Literal["auto", "json", "console"], stream: TextIO | None = None) -> None:
+    """Send every entry to `stream`, by default standard error.
+
+    As JSON lines or readable; `auto` chooses the latter on a terminal.
+    """
+    stream = stream or sys.stderr
+    on_terminal = stream.isatty()
+    if log_format == "json" or (log_format == "auto" and not on_terminal):
+        renderer: Processor = structlog.processors.JSONRenderer()
+    else:
+        # A repr of each string, so that no control character of a client reaches the terminal; plain tracebacks,
+        # for the pretty ones show local variables and with them secrets.
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=on_terminal, repr_native_str=True, exception_formatter=structlog.dev.plain_traceback
+        )
+    beginnings: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *beginnings,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=beginnings,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.StackInfoRenderer(),
+                structlog.processors.format_exc_info,
+                redact,
+                renderer,
+            ],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # the web edge writes a better line
+
+
+def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Replace values under secret names, and what looks like a secret in any text."""
+    return {name: _redacted(name, value) for name, value in event.items()}
+
+
+def _redacted(name: str, value: Any, depth: int = 0) -> Any:
+    if _SECRET_NAME.search(name) and value is not None:
+        return REDACTED
+    if isinstance(value, str):
+        return _SECRET_VALUE.sub(rf"\g<before>{REDACTED}", value)
+    if depth == _MAX_DEPTH:
+        return REDACTED
+    if isinstance(value, Mapping):
+        return {str(key): _redacted(str(key), item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_redacted("", item, depth + 1) for item in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return _redacted(name, str(value), depth + 1)

@@ -1,0 +1,69 @@
+"""Figures for Prometheus. The hot path adds to plain integers, which are read when somebody asks."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, Histogram, Info, ProcessCollector
+from prometheus_client import Counter as PrometheusCounter
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class Metrics:
+    """The figures of one process, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.evaluate_responses: Counter[int] = Counter()
+        """Answers to evaluations by status: `metrics.evaluate_responses[200] += 1`."""
+        self._read_figures: list[Callable[[], Metric]] = []
+        self._registry = CollectorRegistry()
+        self._requests = PrometheusCounter(
+            "flagstaff_http_requests",
+            "Requests answered, evaluations aside.",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._request_seconds = Histogram(
+            "flagstaff_http_request_duration_seconds",
+            "How long requests took, evaluations aside.",
+            ["method", "route"],
+            registry=self._registry,
+        )
+        Info("flagstaff_build", "Which Flagstaff this is.", registry=self._registry).info(
+            {"version": version("flagstaff")}
+        )
+        ProcessCollector(registry=self._registry)
+        self._registry.register(self)
+
+    def observe_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request; `route` is the template of its path, never the path."""
+        # A client may invent methods, and each new label would stay in memory for good.
+        method = method if method in _METHODS else "other"
+        self._requests.labels(method, route, str(status)).inc()
+        self._request_seconds.labels(method, route).observe(seconds)
+
+    def add_counter(self, name: str, meaning: str, read: Callable[[], float]) -> None:
+        """Export what `read` returns, which only ever grows, as `flagstaff_{name}_total`."""
+        self._read_figures.append(lambda: CounterMetricFamily(f"flagstaff_{name}", meaning, value=read()))
+
+    def add_gauge(self, name: str, meaning: str, read: Callable[[], float]) -> None:
+        """Export what `read` returns at the moment as `flagstaff_{name}`."""
+        self._read_figures.append(lambda: GaugeMetricFamily(f"flagstaff_{name}", meaning, value=read()))
+
+    def collect(self) -> Iterator[Metric]:
+        """The figures that are read on demand; the registry calls this."""
+        evaluations = CounterMetricFamily(
+            "flagstaff_evaluate_responses", "Evaluations answered, by status.", labels=["status"]
+        )
+        for status, count in sorted(self.evaluate_responses.items()):
+            evaluations.add_metric([str(status)], count)
+        yield evaluations
+        for read in self._read_figures:
+            yield read()
+
+    def render(self) -> tuple[bytes, str]:
+        """The text that Prometheus reads, and its content type."""
+        return generate_latest(self._registry), CONTENT_TYPE_LATEST
