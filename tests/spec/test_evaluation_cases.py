@@ -1,0 +1,67 @@
+"""The language-neutral cases of spec/evaluation, through the compiler and the evaluator."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flagstaff.domain.flags import RuleType, check_priority, check_rule_value
+from flagstaff.domain.keys import check_flag_key
+from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.evaluator import evaluate
+from tests.support.builders import AT, make_environment, make_flag, make_rule
+
+FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))
+CASES = [
+    pytest.param(document["flags"], case, id=f"{file.stem}-{number}")
+    for file in FILES
+    for document in [json.loads(file.read_text())]
+    for number, case in enumerate(document["cases"], start=1)
+]
+ENVIRONMENT = make_environment()
+
+
+def targeted(values: dict[str, Any]) -> TargetedFlag:
+    """A flag of a file, by the rules for any flag."""
+    flag = make_flag(
+        ENVIRONMENT,
+        key=check_flag_key(values["key"]),
+        enabled=values["enabled"],
+        rollout_percentage=values["rollout_percentage"],
+    )
+    rules = [
+        make_rule(
+            flag,
+            rule_type=RuleType(rule["rule_type"]),
+            rule_value=check_rule_value(RuleType(rule["rule_type"]), rule["rule_value"]),
+            priority=check_priority(rule["priority"]),
+            enabled=rule["enabled"],
+            created_at=AT + timedelta(seconds=age),
+        )
+        for age, rule in enumerate(values["rules"])
+    ]
+    return TargetedFlag(flag, rules)
+
+
+@pytest.mark.parametrize(("flags", "case"), CASES)
+def test_an_environment_answers_as_the_case_says(flags: list[dict[str, Any]], case: dict[str, Any]) -> None:
+    snapshot = compile_environment(ENVIRONMENT, map(targeted, flags))
+    context = case["context"] or {}
+    evaluation = evaluate(snapshot, context.get("user_id"), context.get("user_email"))
+    assert json.loads(evaluation.body) == {"flags": case["expected"]}
+
+
+def test_the_cases_show_every_reason() -> None:
+    reasons = {answer["reason"] for _, case in (case.values for case in CASES) for answer in case["expected"].values()}
+    for reason in (
+        "Flag is globally disabled",
+        "Matched user_id targeting rule",
+        "Matched user_email targeting rule",
+        "Matched email_domain targeting rule",
+        "User in 100% rollout",
+        "User not in 99% rollout",
+        "Flag enabled globally",
+    ):
+        assert reason in reasons
