@@ -1,7 +1,9 @@
 """The API's description and its browser, which needs nothing from other hosts."""
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -34,15 +36,15 @@ _START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking:
 """
 
 
-def add_docs(app: FastAPI) -> None:
-    """Add `/openapi.json` and `/docs` to an application."""
+def add_docs(app: FastAPI, describe: Callable[[], dict[str, Any]]) -> None:
+    """Add `/openapi.json`, which is what `describe` returns, and `/docs` to an application."""
     package = find_spec("fastapi_offline")  # it brings Swagger UI's files; its code is not used
     assert package is not None
     assert package.origin is not None
     assets = StaticFiles(directory=Path(package.origin).parent / "static")
 
     async def description(_: Request) -> Response:
-        return json_response(app.openapi())
+        return json_response(describe())
 
     async def page(_: Request) -> Response:
         return HTMLResponse(_PAGE, headers={"content-security-policy": _POLICY})

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from flagstaff.domain.errors import Code, Error, FieldError
+from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 from flagstaff.web.errors import Problem, problem, problem_of
 
 _MESSAGES = {
@@ -26,6 +26,7 @@ _MESSAGES = {
     "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
+_UNREADABLE = "is not JSON that can be read: it is nested too deeply or holds too long a number"
 _DETAILS = {
     404: "There is nothing at this address.",
     405: "This address does not know the method {method}.",
@@ -56,13 +57,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error.__cause__, Error):  # the framework wraps whatever is raised while it reads a body
         return await _domain_error(request, error.__cause__)
-    if error.status_code == 400:  # a body that Python cannot parse, though no JSON error: too deep, a number too long
-        fields = [
-            FieldError("body", "is not JSON that can be read: it is nested too deeply or holds too long a number")
-        ]
-        return _response(
-            problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
-        )
+    if error.status_code == 400:  # a body that fails otherwise than by its syntax
+        message = "is not UTF-8" if isinstance(error.__cause__, UnicodeDecodeError) else _UNREADABLE
+        return await _domain_error(request, invalid_field("body", message))
     detail = _DETAILS.get(error.status_code, error.detail).format(method=request.method)
     headers = [(b"allow", ", ".join(_allowed_methods(request)).encode())] if error.status_code == 405 else []
     return _response(problem(error.status_code, detail, request.state.request_id, headers=headers))

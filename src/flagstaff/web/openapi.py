@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 from flagstaff.web.evaluate import IDENTIFIER_MAX_LENGTH, PATH
 from flagstaff.web.schemas import ProblemDocument, problems
@@ -78,9 +79,12 @@ _EVALUATE_OUT = {
 def describe(app: FastAPI, version: str) -> dict[str, Any]:
     """The document of all routes."""
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
-    for path in document["paths"].values():
-        for operation in path.values():
-            operation["responses"].pop("422", None)  # bad input is a 400 here
+    for route in app.routes:
+        if isinstance(route, APIRoute):
+            for method in route.methods:
+                operation = document["paths"][route.path_format][method.lower()]
+                operation["operationId"] = route.name
+                operation["responses"].pop("422", None)  # bad input is a 400 here
     document["paths"][PATH] = {"post": _EVALUATE}
     components = document["components"]
     for unused in ("HTTPValidationError", "ValidationError"):

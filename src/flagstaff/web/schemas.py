@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from flagstaff.domain import accounts, flags, keys, text
 
@@ -78,9 +80,16 @@ class Body(BaseModel):
 
 
 class Update(Body):
-    """The body of a PUT: only what is given changes. Read-only fields are ignored: what GET returned can be put back."""
+    """The body of a PUT: only what is given changes. Read-only fields are ignored: what GET gave may be put."""
 
     read_only: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        document = handler.resolve_ref_schema(handler(schema))
+        for name in sorted(cls.read_only):
+            document["properties"][name] = {"readOnly": True, "description": "Accepted and ignored."}
+        return document
 
     @model_validator(mode="before")
     @classmethod
