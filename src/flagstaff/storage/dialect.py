@@ -1,14 +1,18 @@
 """The only file that tells SQLite from PostgreSQL."""
 
+import asyncio
 import sqlite3
+from collections.abc import AsyncIterator, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import asyncpg
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 POOL_SIZE = 10
 READERS = 4
@@ -158,3 +162,44 @@ def _driver_error(error: DBAPIError) -> BaseException | None:
     if isinstance(original, sqlite3.Error) or original is None:
         return original
     return original.__cause__ or original
+
+
+def insert(connection: AsyncConnection, table: sa.Table) -> Any:
+    """An INSERT that can say ON CONFLICT."""
+    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def contains_bytes(
+    connection: AsyncConnection, column: sa.ColumnElement[bytes], value: bytes
+) -> sa.ColumnElement[bool]:
+    """Whether the bytes stand anywhere in a column."""
+    if connection.dialect.name == "postgresql":
+        return sa.func.pg_catalog.position(column, value) > 0
+    return sa.func.instr(column, value) > 0
+
+
+async def insert_rows(
+    connection: AsyncConnection, table: sa.Table, slices: Iterable[Sequence[tuple[Any, ...]]]
+) -> None:
+    """Write many rows, each a tuple of all columns, in a transaction that a statement has begun already.
+
+    `slices` is iterated as the writing goes on, and the event loop has its turn after each one.
+    """
+    if connection.dialect.name != "postgresql":
+        columns = ", ".join(table.c.keys())
+        for rows in slices:
+            # One statement with many rows: the interpreter's lock is taken once, not for every row.
+            row = f"({', '.join('?' * len(table.c))})"
+            statement = f"INSERT INTO {table.name} ({columns}) VALUES {', '.join([row] * len(rows))}"  # noqa: S608 - our names
+            await connection.exec_driver_sql(statement, tuple(chain.from_iterable(rows)))
+        return
+
+    async def records() -> AsyncIterator[tuple[Any, ...]]:
+        for rows in slices:
+            for row in rows:
+                yield row
+            await asyncio.sleep(0)
+
+    driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, asyncpg.Connection)
+    await driver.copy_records_to_table(table.name, schema_name=table.schema, columns=table.c.keys(), records=records())

@@ -1,0 +1,132 @@
+"""Write a million evaluations into a new store and time what reads them: `python bench/history.py [postgresql://…]`.
+
+The PostgreSQL database must be empty; it is left full.
+"""
+
+import asyncio
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.evaluation.records import RecordBatch, RecordGroup
+from flagstaff.storage.database import HISTORY_FILE, Database
+from flagstaff.storage.evaluation_pages import EvaluationFilter, FlagFilter, list_evaluations
+from flagstaff.storage.evaluation_summaries import sum_by_interval
+from flagstaff.storage.evaluations import list_recorded_environments, write_batch
+from flagstaff.storage.migrate import migrate
+
+EVALUATIONS = 1_000_000
+BATCH = 5_000
+USERS = 200_000
+FLAGS = 20
+START = datetime(2026, 11, 20, tzinfo=UTC)
+GAP_NANOSECONDS = 86_400 * 10**9 // EVALUATIONS
+
+
+def make_layout() -> Layout:
+    """A third of the flags in a rollout, a third with rules, a third constant."""
+    flags = [
+        LayoutFlag(
+            uuid4(),
+            f"flag-{place}",
+            (20, 0, 0)[place % 3],
+            (Outcome.NOT_IN_ROLLOUT, Outcome.ON, Outcome.OFF)[place % 3],
+        )
+        for place in range(FLAGS)
+    ]
+    return Layout(
+        recorded=tuple(flag for flag in flags if flag.default != Outcome.OFF),
+        constant=tuple(flag for flag in flags if flag.default == Outcome.OFF),
+    )
+
+
+def make_batch(environment_id: Any, layout: Layout, first: int) -> RecordBatch:
+    """A batch, `first` evaluations after the start."""
+    rollouts = sum(flag.default == Outcome.NOT_IN_ROLLOUT for flag in layout.recorded)
+    ruled = b"\x64" * (len(layout.recorded) - rollouts)
+    start = int(START.timestamp()) * 10**9
+    records = []
+    for place in range(first, first + BATCH):
+        user = f"user-{random.randrange(USERS)}"
+        recorded = bytes(random.randrange(100) for _ in range(rollouts)) + ruled
+        records.append((start + place * GAP_NANOSECONDS, user, f"{user}@example.com", recorded))
+    return RecordBatch(random.getrandbits(62), [RecordGroup(environment_id, layout, records)])
+
+
+async def timed(name: str, work: Callable[[], Awaitable[Any]], repeat: int = 7) -> None:
+    """Print how long a piece of work takes."""
+    times = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        outcome = await work()
+        times.append((time.perf_counter() - started) * 1000)
+    print(f"{name:52} {statistics.median(times):8.1f} ms  (worst {max(times):.1f})  {outcome}")
+
+
+async def main(url: str | None) -> None:
+    """Write, then read."""
+    with tempfile.TemporaryDirectory() as folder:
+        await migrate(url, Path(folder))
+        database = Database(url, Path(folder))
+        try:
+            await run(database, Path(folder))
+        finally:
+            await database.close()
+
+
+async def run(database: Database, folder: Path) -> None:
+    """Write, then read, in an open database."""
+    environment_id, layout = uuid4(), make_layout()
+    spent, longest = 0.0, 0.0
+    for first in range(0, EVALUATIONS, BATCH):
+        batch = make_batch(environment_id, layout, first)
+        started = time.perf_counter()
+        async with database.write_history() as connection:
+            await write_batch(connection, batch)
+        spent += time.perf_counter() - started
+        longest = max(longest, time.perf_counter() - started)
+    print(f"{EVALUATIONS:,} evaluations of {FLAGS} flags in batches of {BATCH:,}")
+    print(f"written in {spent / EVALUATIONS * 1e6:.2f} µs each; longest batch {longest * 1000:.0f} ms")
+    if not database.is_postgresql:
+        print(f"{(folder / HISTORY_FILE).stat().st_size / EVALUATIONS:.0f} bytes each")
+    async with database.read_history() as connection:
+        number = (await list_recorded_environments(connection))[environment_id]
+
+    async def page(wanted: EvaluationFilter, before: bytes | None = None) -> str:
+        async with database.read_history() as connection:
+            found = await list_evaluations(connection, number, wanted, limit=50, before=before)
+        return f"{len(found.items)} items{', more' if found.next_before else ''}"
+
+    async def summary(interval: int) -> str:
+        minute = int(START.timestamp()) // 60
+        async with database.read_history() as connection:
+            sums = await sum_by_interval(connection, number, range(minute, minute + 1440), interval)
+        return f"{sum(count.evaluations for count in sums.values()):,} evaluations in {len(sums)} intervals"
+
+    middle = START + timedelta(hours=12)
+    rollout, ruled, constant = "flag-0", "flag-1", "flag-2"
+    await timed("newest page", lambda: page(EvaluationFilter()))
+    await timed("page before noon", lambda: page(EvaluationFilter(until=middle)))
+    await timed("a user (about 5 evaluations)", lambda: page(EvaluationFilter(user_id="user-77")))
+    await timed("an email (about 5 evaluations)", lambda: page(EvaluationFilter(user_email="USER-78@example.com")))
+    await timed("an unknown user", lambda: page(EvaluationFilter(user_id="nobody")))
+    await timed("a flag", lambda: page(EvaluationFilter(flag=FlagFilter(key=rollout))))
+    await timed("a rollout, on", lambda: page(EvaluationFilter(flag=FlagFilter(key=rollout, enabled=True))))
+    await timed("a flag never off, off", lambda: page(EvaluationFilter(flag=FlagFilter(key=ruled, enabled=False))))
+    await timed("a constant flag, on", lambda: page(EvaluationFilter(flag=FlagFilter(key=constant, enabled=True))))
+    await timed("an unknown flag", lambda: page(EvaluationFilter(flag=FlagFilter(key="nothing"))))
+    await timed("summary of a day by hour", lambda: summary(60))
+    await timed("summary of a day by minute", lambda: summary(1))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else None))

@@ -1,0 +1,47 @@
+"""Evaluations as history knows them: on their way to the store in batches, and read again one by one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
+
+# When (nanoseconds since 1970), for whom (id and email), and the recorded bytes (see layout.py). A plain tuple: one is
+# made for every evaluate call.
+Record = tuple[int, str | None, str | None, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordGroup:
+    """Evaluations of one environment that share a layout, oldest first."""
+
+    environment_id: UUID
+    layout: Layout
+    records: Sequence[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordBatch:
+    """What is written in one transaction. The records' ids follow from `seed` (62 random bits), so that a batch that is
+    written again after an unclear failure is recognised."""
+
+    seed: int
+    groups: Sequence[RecordGroup]
+
+    @property
+    def size(self) -> int:
+        """The number of records."""
+        return sum(len(group.records) for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvaluation:
+    """One evaluate call as it was stored, with every flag and its outcome."""
+
+    id: UUID
+    evaluated_at: datetime
+    user_id: str | None
+    user_email: str | None
+    outcomes: Sequence[tuple[LayoutFlag, Outcome]]

@@ -1,0 +1,139 @@
+"""How often each outcome came of each flag, counted by minute while batches pass, so that nobody scans evaluations.
+
+A summary's `counts` is, for each of the layout's recorded flags and each outcome, a 64-bit number, all in one block
+(compressed: most are zero). Read as one big integer, blocks are added in one step, for 1 flag or 200. A flag that is
+constant in a layout needs no counts: its outcome came as often as there were evaluations.
+"""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.evaluation.layout import RULE_BASE, Layout, LayoutFlag
+from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
+from flagstaff.evaluation.records import Record
+from flagstaff.storage import dialect, tables
+
+NANOSECONDS_A_MINUTE = 60 * 10**9
+
+_LANE_SIZE = 8
+_columns = tables.summaries.c
+_key = (_columns.environment, _columns.minute, _columns.layout_id)
+
+
+@dataclass(slots=True)
+class Count:
+    """How many evaluations there were, and the block of counts as an integer."""
+
+    evaluations: int = 0
+    lanes: int = 0
+
+
+class SummaryCounts:
+    """What a batch adds to the summaries, by environment, minute and layout."""
+
+    def __init__(self) -> None:
+        self.by_key: defaultdict[tuple[int, int, int], Count] = defaultdict(Count)
+
+    def add(self, environment: int, layout_id: int, layout: Layout, records: Sequence[Record]) -> None:
+        """Count evaluations."""
+        for minute, found in groupby(records, lambda record: record[0] // NANOSECONDS_A_MINUTE):
+            recorded = [record[3] for record in found]
+            count = self.by_key[environment, minute, layout_id]
+            count.evaluations += len(recorded)
+            count.lanes += _count(layout, b"".join(recorded))
+
+
+def _count(layout: Layout, joined: bytes) -> int:
+    width = len(layout.recorded)
+    block = bytearray()
+    for position, flag in enumerate(layout.recorded):
+        outcomes = joined[position::width].translate(_outcomes_by_byte(flag.rollout_percentage, flag.default))
+        for outcome in Outcome:
+            block += outcomes.count(outcome).to_bytes(_LANE_SIZE, "little")
+    return int.from_bytes(block, "little")
+
+
+@cache
+def _outcomes_by_byte(rollout_percentage: int, default: Outcome) -> bytes:
+    """A table from recorded bytes to outcomes; what no layout of today records is not counted (255)."""
+    flag = LayoutFlag(UUID(int=0), "", rollout_percentage, default)
+    known = bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(RULE_OUTCOMES)))
+    return known.ljust(256, b"\xff")
+
+
+async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:
+    """Add a batch's counts to the stored ones."""
+    keys = sorted(counts.by_key)  # whoever writes takes the rows' locks in this order
+    rows = [dict(zip(("environment", "minute", "layout_id"), key, strict=True)) for key in keys]
+    statement = dialect.insert(connection, tables.summaries).on_conflict_do_nothing()
+    await connection.execute(statement, [{**row, "evaluations": 0, "counts": b""} for row in rows])
+    query = (
+        sa.select(*_key, _columns.evaluations, _columns.counts)
+        .where(sa.tuple_(*_key).in_(keys))
+        .order_by(*_key)
+        .with_for_update()
+    )
+    sums = []
+    for *key, evaluations, block in await connection.execute(query):
+        added = counts.by_key[tuple(key)]
+        lanes = _unpack(block) + added.lanes
+        sums.append(
+            {
+                "of_environment": key[0],
+                "of_minute": key[1],
+                "of_layout_id": key[2],
+                "evaluations": evaluations + added.evaluations,
+                "counts": _pack(lanes),
+            }
+        )
+    update = tables.summaries.update().where(
+        _columns.environment == sa.bindparam("of_environment"),
+        _columns.minute == sa.bindparam("of_minute"),
+        _columns.layout_id == sa.bindparam("of_layout_id"),
+    )
+    await connection.execute(update, sums)
+
+
+async def sum_by_interval(
+    connection: AsyncConnection, number: int, minutes: range, interval: int
+) -> dict[tuple[int, int], Count]:
+    """An environment's counts by interval and layout. Minutes count from 1970; its first one names an interval."""
+    query = sa.select(_columns.minute, _columns.layout_id, _columns.evaluations, _columns.counts).where(
+        _columns.environment == number, _columns.minute >= minutes.start, _columns.minute < minutes.stop
+    )
+    sums: defaultdict[tuple[int, int], Count] = defaultdict(Count)
+    for minute, layout_id, evaluations, block in await connection.execute(query):
+        count = sums[minute // interval * interval, layout_id]
+        count.evaluations += evaluations
+        count.lanes += _unpack(block)
+    return sums
+
+
+def outcomes_of(layout: Layout, count: Count) -> Iterator[tuple[LayoutFlag, Outcome, int]]:
+    """How often each outcome came of each flag of a layout; outcomes that did not come are left out."""
+    width = len(layout.recorded) * len(Outcome)
+    lanes = memoryview(count.lanes.to_bytes(width * _LANE_SIZE, "little"))
+    for position, flag in enumerate(layout.recorded):
+        for outcome in Outcome:
+            start = (position * len(Outcome) + outcome) * _LANE_SIZE
+            times = int.from_bytes(lanes[start : start + _LANE_SIZE], "little")
+            if times:
+                yield flag, outcome, times
+    for flag in layout.constant:
+        yield flag, flag.default, count.evaluations
+
+
+def _pack(lanes: int) -> bytes:
+    return zlib.compress(lanes.to_bytes((lanes.bit_length() + 7) // 8, "little"), level=1)
+
+
+def _unpack(block: bytes) -> int:
+    return int.from_bytes(zlib.decompress(block), "little") if block else 0
