@@ -15,6 +15,7 @@ from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.periodic import Periodic
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.services.accounts import Accounts
+from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.passwords import Passwords
@@ -86,6 +87,7 @@ class Flagstaff:
             environments=Environments(self.database, now),
             flags=Flags(self.database, now),
             rules=Rules(self.database, now),
+            changes=Changes(self.database),
             background=self._background,
             limits=limits,
             metrics=self.metrics,

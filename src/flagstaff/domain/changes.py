@@ -54,6 +54,14 @@ class Change:
     after: dict[str, Any] | None
 
 
+@dataclass(frozen=True, slots=True)
+class NumberedChange:
+    """A change as it stands in the trail; of one project's, a later one has a higher number."""
+
+    number: int
+    change: Change
+
+
 def change_of(
     actor: Actor,
     action: str,

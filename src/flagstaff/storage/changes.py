@@ -1,8 +1,15 @@
 """The audit trail: every write leaves its row in its own transaction."""
 
-from flagstaff.domain.changes import Change
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope
 from flagstaff.storage import tables
 from flagstaff.storage.database import Transaction
+
+_columns = tables.changes.c
 
 
 async def record(transaction: Transaction, change: Change) -> None:
@@ -22,3 +29,30 @@ async def record(transaction: Transaction, change: Change) -> None:
         )
     )
     transaction.changes.append(change)
+
+
+async def list_changes(
+    connection: AsyncConnection, environment_id: UUID, *, flag_id: UUID | None, before: int | None, limit: int
+) -> list[NumberedChange]:
+    """The changes in an environment, or of one of its flags and its rules: newest first, below the number `before`."""
+    query = sa.select(tables.changes).where(_columns.environment_id == environment_id)
+    if flag_id is not None:
+        query = query.where(_columns.flag_id == flag_id)
+    if before is not None:
+        query = query.where(_columns.id < before)
+    rows = await connection.execute(query.order_by(_columns.id.desc()).limit(limit))
+    return [
+        NumberedChange(
+            number=row.id,
+            change=Change(
+                at=row.at,
+                actor=Actor(row.actor_id, row.actor_email),
+                action=row.action,
+                resource_id=row.resource_id,
+                scope=Scope(row.project_id, row.environment_id, row.flag_id),
+                before=row.before,
+                after=row.after,
+            ),
+        )
+        for row in rows
+    ]

@@ -10,12 +10,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from flagstaff import __version__
 from flagstaff.runtime.background import Background
 from flagstaff.services.accounts import Accounts
+from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.telemetry import Metrics
-from flagstaff.web import accounts, environments, flags, health, projects, rules
+from flagstaff.web import accounts, changes, environments, flags, health, projects, rules
 from flagstaff.web.auth import Authentication
 from flagstaff.web.bodies import BodyLimit
 from flagstaff.web.cors import CrossOrigin
@@ -37,6 +38,7 @@ class State:
     environments: Environments
     flags: Flags
     rules: Rules
+    changes: Changes
     background: Background
     limits: Limits
     metrics: Metrics
@@ -46,7 +48,7 @@ class State:
 def create_api() -> FastAPI:
     """The routes, which need no state to be described."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, flags, rules, health):
+    for resource in (accounts, projects, environments, flags, rules, changes, health):
         app.routes.extend(resource.router.routes)  # one flat list, in which a 405 finds all methods of an address
     add_problem_handlers(app)
     add_docs(app, lambda: describe(app, __version__))

@@ -21,6 +21,8 @@ _MESSAGES = {
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "int_parsing": "must be a whole number",
+    "uuid_parsing": "must be a UUID",
+    "uuid_type": "must be a UUID",
     "bool_type": "must be true or false",
     "json_invalid": "is not valid JSON",
     "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
@@ -72,21 +74,30 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
         case "value_error":
             return FieldError(field, str(error["ctx"]["error"]))
         case "extra_forbidden":
-            return FieldError(field, _unknown(request, field))
+            return FieldError(field, _unknown(request, place, field))
         case "literal_error":
             return FieldError(field, f"must be {error['ctx']['expected']}")
+        case "greater_than_equal":
+            return FieldError(field, f"must be at least {error['ctx']['ge']}")
+        case "less_than_equal":
+            return FieldError(field, f"must be at most {error['ctx']['le']}")
         case kind:
             return FieldError(field, _MESSAGES.get(kind, error["msg"]))
 
 
-def _unknown(request: Request, field: str) -> str:
-    route = request.scope.get("route")
-    body = route.body_field if isinstance(route, APIRoute) else None
-    known = list(body.field_info.annotation.model_fields) if body and body.field_info.annotation else []
+def _unknown(request: Request, place: str, field: str) -> str:
+    known = _known_fields(request.scope.get("route"), place)
     near = get_close_matches(field, known, n=1)
-    return (
-        f"is not a known field; did you mean {near[0]}?" if near else f"is not a known field; known: {', '.join(known)}"
-    )
+    advice = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return f"is not a known field; {advice}"
+
+
+def _known_fields(route: object, place: str) -> list[str]:
+    if not isinstance(route, APIRoute):
+        return []
+    found = route.dependant.query_params if place == "query" else [route.body_field]
+    models = [each.field_info.annotation for each in found if each is not None]
+    return [name for model in models if model is not None for name in getattr(model, "model_fields", {})]
 
 
 def _allowed_methods(request: Request) -> list[str]:

@@ -81,7 +81,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
     for route in app.routes:
         if isinstance(route, APIRoute):
-            for method in route.methods:
+            for method in route.methods or ():
                 operation = document["paths"][route.path_format][method.lower()]
                 operation["operationId"] = route.name
                 operation["responses"].pop("422", None)  # bad input is a 400 here
