@@ -1,0 +1,110 @@
+"""People and applications calling the API: an HTTP client that says who is calling, and makes resources in one line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from starlette.types import ASGIApp
+
+Json = dict[str, Any]
+
+BASE_URL = "http://flagstaff.test"
+PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
+
+
+class Caller(httpx.AsyncClient):
+    """An HTTP client on the application itself. What every response must have, it checks on every response."""
+
+    def __init__(
+        self, asgi: ASGIApp, *, peer: str = "192.0.2.1", token: str | None = None, account: Json | None = None
+    ) -> None:
+        """`peer` is the address that the server sees; `token` signs the caller in as `account`, an `{id, email}`."""
+        super().__init__(
+            transport=httpx.ASGITransport(app=asgi, client=(peer, 50_000)),
+            base_url=BASE_URL,
+            headers={"authorization": f"Bearer {token}"} if token else None,
+            event_hooks={"response": [check_manners]},
+        )
+        self.token = token
+        self.account = account or {}
+
+    async def create_project(self, **values: Any) -> Json:
+        """A new project."""
+        return created(await self.post("/api/projects", json={"name": "Shop", **values}))
+
+    async def get_environment(self, project: Json, key: str = "production") -> Json:
+        """The environment of a project with this key."""
+        listed = await self.get(f"{project_path(project)}/environments")
+        (item,) = (each for each in listed.json() if each["key"] == key)
+        return {**item, "project_id": project["id"]}
+
+    async def create_environment(self, project: Json, **values: Any) -> Json:
+        """A new environment of a project."""
+        body = {"name": "Canary", "key": "canary", **values}
+        return created(await self.post(f"{project_path(project)}/environments", json=body))
+
+    async def create_flag(self, environment: Json | None = None, **values: Any) -> Json:
+        """A new flag, which is on; without an environment, in the `production` of a new project."""
+        environment = environment or await self.get_environment(await self.create_project())
+        body = {"name": "New checkout", "key": "new-checkout", "enabled": True, **values}
+        return created(await self.post(f"{environment_path(environment)}/flags", json=body))
+
+    async def create_rule(self, flag: Json, **values: Any) -> Json:
+        """A new rule of a flag, for the user `ada`."""
+        body = {"rule_type": "user_id", "rule_value": "ada", **values}
+        return created(await self.post(f"{flag_path(flag)}/rules", json=body))
+
+    async def evaluate(
+        self, sdk_key: str, environment: str = "production", context: Mapping[str, Any] | None = None
+    ) -> httpx.Response:
+        """Ask as an application does."""
+        body = {"environment": environment, "context": context}
+        return await self.post("/sdk/v1/evaluate", json=body, headers={"x-sdk-key": sdk_key})
+
+
+def project_path(project: Json) -> str:
+    """Where a project is."""
+    return f"/api/projects/{project['id']}"
+
+
+def environment_path(environment: Json) -> str:
+    """Where an environment is; works for what a creation or `get_environment` gave."""
+    return f"/api/projects/{environment['project_id']}/environments/{environment['id']}"
+
+
+def flag_path(flag: Json) -> str:
+    """Where a flag is."""
+    return f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags/{flag['id']}"
+
+
+def created(response: httpx.Response) -> Json:
+    """The body of a 201."""
+    assert response.status_code == 201, response.text
+    body: Json = response.json()
+    return body
+
+
+def field_errors(response: httpx.Response) -> dict[str, str]:
+    """The invalid fields of a 400 with their messages."""
+    assert response.status_code == 400, response.text
+    return {each["field"]: each["message"] for each in response.json().get("errors", [])}
+
+
+async def check_manners(response: httpx.Response) -> None:
+    """Assert what holds for every response, whatever was asked: an id, one shape of errors, never a crash."""
+    await response.aread()
+    assert response.status_code != 500, response.text
+    assert response.headers.get_list("x-request-id"), response.headers
+    assert response.headers["x-content-type-options"] == "nosniff"
+    if response.status_code < 400:
+        return
+    assert response.headers["content-type"] == "application/problem+json"
+    if response.request.method == "HEAD":
+        return
+    problem = response.json()
+    assert problem.keys() - {"errors"} == PROBLEM_KEYS
+    assert problem["status"] == response.status_code
+    assert problem["request_id"] == response.headers["x-request-id"]
+    assert all(each.keys() == {"field", "message"} for each in problem.get("errors", []))
+    assert ("www-authenticate" in response.headers) == (response.status_code == 401)
+    assert ("retry-after" in response.headers) == (response.status_code in (429, 503))

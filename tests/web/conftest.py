@@ -1,0 +1,100 @@
+"""The whole service, really composed, on each database; and who is calling, in one line of a test."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.services.passwords import Passwords
+from flagstaff.settings import Settings
+from tests.support.api import Caller
+from tests.support.clock import Clock
+from tests.support.stores import Store
+
+PASSWORD = "correct horse battery staple"
+
+SignUp = Callable[[str], Awaitable[Caller]]
+Call = Callable[[str], Caller]
+
+
+@pytest.fixture
+def environ() -> dict[str, str]:
+    """The settings that a test chooses. Override it, or parametrize it: `("environ", [{"FLAGSTAFF_…": "…"}])`."""
+    return {}
+
+
+@pytest.fixture
+def settings(store: Store, environ: dict[str, str]) -> Settings:
+    """The settings on a migrated, empty database of each kind."""
+    chosen = {"FLAGSTAFF_DATA_DIR": str(store.data_directory), "FLAGSTAFF_SECRET_KEY": "k" * 32, **environ}
+    if store.database_url:
+        chosen["FLAGSTAFF_DATABASE_URL"] = store.database_url
+    return Settings.load(chosen)
+
+
+@pytest.fixture
+async def flagstaff(settings: Settings, clock: Clock) -> AsyncIterator[Flagstaff]:
+    """The started service; tasks left over after its stop fail the test."""
+    # 32 KiB is the least that Argon2 takes.
+    service = Flagstaff(settings, now=clock, passwords=Passwords(time_cost=1, memory_cost_kib=32))
+    try:
+        await service.start()
+        yield service
+    finally:
+        await service.stop()
+    left_over = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not left_over, f"tasks were left over: {left_over}"
+
+
+@pytest.fixture
+async def callers() -> AsyncIterator[AsyncExitStack]:
+    """The open clients of a test."""
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+async def call_from(flagstaff: Flagstaff, callers: AsyncExitStack) -> Call:
+    """Make a caller without a token at an address of one's choice."""
+
+    def call(peer: str) -> Caller:
+        caller = Caller(flagstaff.asgi, peer=peer)
+        callers.push_async_callback(caller.aclose)
+        return caller
+
+    return call
+
+
+@pytest.fixture
+async def client(call_from: Call) -> Caller:
+    """Somebody without a token."""
+    return call_from("192.0.2.1")
+
+
+@pytest.fixture
+async def sign_up(flagstaff: Flagstaff, callers: AsyncExitStack) -> SignUp:
+    """Make an account by its name and sign it in, past the limits of registration and login."""
+
+    async def register(name: str) -> Caller:
+        email = f"{name}@example.com"
+        account = await flagstaff.accounts.register(email=email, password=PASSWORD)
+        token = await flagstaff.accounts.log_in(email=email, password=PASSWORD)
+        return await callers.enter_async_context(
+            Caller(flagstaff.asgi, token=token, account={"id": str(account.id), "email": email})
+        )
+
+    return register
+
+
+@pytest.fixture
+async def ada(sign_up: SignUp) -> Caller:
+    """A signed-in user: the one whose resources a test is about."""
+    return await sign_up("ada")
+
+
+@pytest.fixture
+async def eve(sign_up: SignUp) -> Caller:
+    """Another signed-in user, who must see nothing of Ada's."""
+    return await sign_up("eve")
