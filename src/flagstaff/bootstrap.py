@@ -10,6 +10,9 @@ import structlog
 
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import unavailable
+from flagstaff.mail.message import password_reset
+from flagstaff.mail.outbox import Outbox
+from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.background import Background
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.periodic import Periodic
@@ -38,6 +41,7 @@ log = structlog.get_logger(__name__)
 
 _RETRY_SECONDS = 1.0
 _DRAIN_SECONDS = 3.0
+_OUTBOX_FOLDER = "outbox"
 
 
 def utc_now() -> datetime:
@@ -63,6 +67,7 @@ class Flagstaff:
         self.metrics = Metrics()
         self._background = Background()
         self._passwords = passwords or Passwords()
+        self._mailer = SmtpMailer(settings.smtp) if settings.smtp else Outbox(settings.data_dir / _OUTBOX_FOLDER)
         source = SnapshotSource(self.database)
         self.snapshots = Snapshots(
             load_sdk_keys=source.load_sdk_keys,
@@ -139,7 +144,14 @@ class Flagstaff:
         )
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
-        log.info("todo", email=email, link=token)
+        message = password_reset(
+            sender=self._settings.mail_from,
+            recipient=email,
+            public_url=self._settings.public_url,
+            token=token,
+            sent_at=utc_now(),
+        )
+        await self._mailer.send(message)
 
     async def _check_readiness(self) -> None:
         if not await is_current(self.database):
