@@ -1,0 +1,330 @@
+"""Snapshots: never an old state after a change, one load for many who ask, none for keys that do not exist."""
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
+from uuid import UUID
+
+import pytest
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.errors import Error, unavailable
+from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.runtime.snapshots import Snapshots
+from tests.support.builders import make_environment, make_flag, make_project
+
+ENVIRONMENTS = ("production", "staging")
+Loaded = TypeVar("Loaded")
+
+
+class World:
+    """One project's committed state, and loaders that read it when the test lets them."""
+
+    def __init__(self) -> None:
+        self.project = make_project()
+        self.environments = {key: make_environment(self.project.id, key=key) for key in ENVIRONMENTS}
+        self.enabled = dict.fromkeys(ENVIRONMENTS, False)
+        self.exists = True
+        self.loads: list[str] = []  # one entry for each load that has begun
+        self.fails = False
+        self.let_go = asyncio.Event()
+        self.let_go.set()
+        self.snapshots = Snapshots(
+            load_sdk_keys=self._load_sdk_keys,
+            load_project=self._load_project,
+            load_environment=self._load_environment,
+        )
+
+    @property
+    def sdk_key(self) -> str:
+        return self.project.sdk_key
+
+    def commit(self, enabled: bool, key: str = "production") -> None:
+        self.enabled[key] = enabled
+
+    async def refresh(self, key: str | None = "production") -> None:
+        await self.snapshots.refresh(self.project.id, self.environments[key].id if key else None)
+
+    async def served(self, key: str = "production") -> bool | None:
+        """What an evaluation answers now; None if the project or the environment is not known."""
+        project = await self.snapshots.find(self.sdk_key)
+        environment = project.environments.get(key) if project else None
+        return b'"enabled":true' in evaluate(environment, "ada", None).body if environment else None
+
+    async def until_loading(self, count: int) -> None:
+        await until(lambda: len(self.loads) >= count)
+
+    async def _load_sdk_keys(self) -> dict[str, UUID]:
+        return {self.sdk_key: self.project.id} if self.exists else {}
+
+    async def _load_project(self, project_id: UUID) -> ProjectSnapshot | None:
+        return await self._load("project", lambda: self._read_project(project_id))
+
+    async def _load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
+        key = next((key for key, each in self.environments.items() if each.id == environment_id), "")
+        known = key and project_id == self.project.id
+        return await self._load(key or "gone", lambda: self._read_environment(key) if known else None)
+
+    async def _load(self, name: str, read: Callable[[], Loaded]) -> Loaded:
+        """What is committed when the load begins, delivered when the test lets it."""
+        self.loads.append(name)
+        loaded = read()
+        await self.let_go.wait()
+        if self.fails:
+            raise unavailable()
+        return loaded
+
+    def _read_project(self, project_id: UUID) -> ProjectSnapshot | None:
+        if not self.exists or project_id != self.project.id:
+            return None
+        compiled = {key: self._read_environment(key) for key in self.environments}
+        return ProjectSnapshot(self.project.id, self.sdk_key, compiled)
+
+    def _read_environment(self, key: str) -> EnvironmentSnapshot:
+        environment = self.environments[key]
+        return compile_environment(environment, [TargetedFlag(make_flag(environment, enabled=self.enabled[key]))])
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    """A world whose SDK key is known and whose project is not loaded yet. A task left over fails the test."""
+    made = World()
+    await made.snapshots.start()
+    yield made
+    left_over = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not left_over, f"tasks were left over: {left_over}"
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let the others run until the condition holds."""
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0)
+
+
+async def test_an_unknown_key_is_never_loaded(world: World) -> None:
+    for number in range(100):
+        assert await world.snapshots.find(f"sdk_{number}") is None
+    assert await world.snapshots.find("") is None
+    assert world.loads == []
+
+
+async def test_a_failed_first_load_is_raised_and_the_next_call_loads_again(world: World) -> None:
+    world.fails = True
+    with pytest.raises(Error):
+        await world.served()
+    world.fails = False
+    assert await world.served() is False
+    assert world.loads == ["project", "project"]
+
+
+async def test_a_project_is_loaded_once_and_then_only_looked_up(world: World) -> None:
+    assert world.sdk_key not in world.snapshots.by_sdk_key
+    for _ in range(10):
+        assert await world.served() is False
+    assert world.loads == ["project"]
+
+
+async def test_concurrent_first_evaluations_share_one_load(world: World) -> None:
+    world.let_go.clear()
+    calls = [asyncio.create_task(world.served()) for _ in range(50)]
+    await world.until_loading(1)
+    world.let_go.set()
+    assert await asyncio.gather(*calls) == [False] * 50
+    assert world.loads == ["project"]
+
+
+async def test_one_who_gives_up_waiting_does_not_end_the_load_of_the_others(world: World) -> None:
+    world.let_go.clear()
+    first, second = (asyncio.create_task(world.served()) for _ in range(2))
+    await world.until_loading(1)
+    first.cancel()
+    await asyncio.wait([first])
+    world.let_go.set()
+    assert await second is False
+    assert world.loads == ["project"]
+
+
+async def test_a_load_that_fails_after_all_have_given_up_disturbs_nobody(world: World) -> None:
+    world.let_go.clear()
+    call = asyncio.create_task(world.served())
+    await world.until_loading(1)
+    call.cancel()
+    await asyncio.wait([call])
+    world.fails = True
+    world.let_go.set()
+    await until(lambda: len(asyncio.all_tasks()) == 1)
+    gc.collect()  # an exception that nobody retrieved would be reported here
+    world.fails = False
+    assert await world.served() is False
+
+
+async def test_after_a_refresh_the_new_state_is_served_and_only_that_environment_is_loaded(world: World) -> None:
+    assert await world.served() is False
+    world.commit(True)
+    await world.refresh()
+    assert (await world.served(), await world.served("staging")) == (True, False)
+    assert world.loads == ["project", "production"]
+
+
+async def test_a_refresh_that_comes_during_a_load_loads_again(world: World) -> None:
+    await world.served()
+    world.let_go.clear()
+    first = asyncio.create_task(world.refresh())
+    await world.until_loading(2)  # it has read the old state already
+    world.commit(True)
+    second = asyncio.create_task(world.refresh())
+    world.let_go.set()
+    await second
+    assert await world.served() is True
+    await first
+    assert world.loads == ["project", "production", "production"]
+
+
+async def test_refreshes_that_wait_for_the_same_turn_share_one_load(world: World) -> None:
+    await world.served()
+    world.let_go.clear()
+    first = asyncio.create_task(world.refresh())
+    await world.until_loading(2)
+    others = [asyncio.create_task(world.refresh()) for _ in range(20)]
+    world.commit(True)
+    world.let_go.set()
+    await asyncio.gather(first, *others)
+    assert await world.served() is True
+    assert world.loads == ["project", "production", "production"]
+
+
+async def test_environments_refreshed_side_by_side_do_not_overwrite_each_other(world: World) -> None:
+    await world.served()
+    for enabled in (True, False, True):
+        for key in ENVIRONMENTS:
+            world.commit(enabled, key)
+        await asyncio.gather(*(world.refresh(key) for key in ENVIRONMENTS))
+        assert [await world.served(key) for key in ENVIRONMENTS] == [enabled, enabled]
+
+
+async def test_a_first_load_that_began_before_a_change_does_not_hide_it(world: World) -> None:
+    world.let_go.clear()
+    evaluation = asyncio.create_task(world.served())
+    await world.until_loading(1)
+    world.commit(True)
+    change = asyncio.create_task(world.refresh())
+    world.let_go.set()
+    await change
+    assert await world.served() is True
+    await evaluation
+
+
+async def test_an_environment_that_is_gone_is_served_no_more(world: World) -> None:
+    await world.served()
+    gone = world.environments.pop("staging")
+    await world.snapshots.refresh(world.project.id, gone.id)
+    assert (await world.served("staging"), await world.served()) == (None, False)
+
+
+async def test_a_new_environment_is_served_after_its_refresh(world: World) -> None:
+    await world.served()
+    world.environments["qa"] = make_environment(world.project.id, key="qa")
+    world.enabled["qa"] = True
+    await world.refresh("qa")
+    assert (await world.served("qa"), await world.served()) == (True, False)
+
+
+async def test_a_rotated_key_opens_nothing_and_the_new_one_everything(world: World) -> None:
+    await world.served()
+    old = world.sdk_key
+    world.project = make_project(id=world.project.id)
+    await world.refresh(None)
+    assert await world.snapshots.find(old) is None
+    assert await world.served() is False
+    assert set(world.snapshots.by_sdk_key) == {world.sdk_key}
+
+
+async def test_a_key_rotated_while_its_project_was_loaded_opens_nothing(world: World) -> None:
+    old = world.sdk_key
+    world.let_go.clear()
+    evaluation = asyncio.create_task(world.snapshots.find(old))
+    await world.until_loading(1)
+    world.project = make_project(id=world.project.id)
+    rotation = asyncio.create_task(world.refresh(None))
+    world.let_go.set()
+    await rotation
+    assert await world.snapshots.find(old) is None
+    assert await world.served() is False
+    await evaluation
+
+
+async def test_a_deleted_project_is_forgotten_with_its_key(world: World) -> None:
+    await world.served()
+    world.exists = False
+    await world.refresh(None)
+    assert await world.served() is None
+    assert world.loads == ["project", "project"]
+    assert not world.snapshots.by_sdk_key
+
+
+async def test_a_project_deleted_before_its_first_load_is_not_found(world: World) -> None:
+    world.exists = False
+    assert await world.served() is None
+    assert await world.served() is None
+    assert world.loads == ["project"]
+
+
+async def test_a_new_project_is_known_after_its_refresh(world: World) -> None:
+    fresh = World()
+    fresh.exists = False
+    await fresh.snapshots.start()
+    assert await fresh.served() is None
+    fresh.exists = True
+    await fresh.refresh(None)
+    assert await fresh.served() is False
+
+
+async def test_what_could_not_be_loaded_is_served_as_it_was_until_a_retry_makes_good(world: World) -> None:
+    await world.served()
+    world.fails = True
+    world.commit(True)
+    with pytest.raises(Error):
+        await world.refresh()
+    assert await world.served() is False
+    with pytest.raises(Error):
+        await world.snapshots.retry()
+    world.fails = False
+    await world.snapshots.retry()
+    assert await world.served() is True
+    loads = len(world.loads)
+    await world.snapshots.retry()
+    assert len(world.loads) == loads, "there was nothing left to make good for"
+
+
+async def test_the_next_change_makes_good_for_the_whole_project(world: World) -> None:
+    await world.served()
+    world.fails = True
+    world.commit(True, "staging")
+    with pytest.raises(Error):
+        await world.refresh("staging")
+    world.fails = False
+    await world.refresh("production")
+    assert await world.served("staging") is True
+
+
+async def test_projects_do_not_wait_for_one_another(world: World) -> None:
+    world.let_go.clear()
+    slow = asyncio.create_task(world.served())
+    await world.until_loading(1)
+    async with asyncio.timeout(5):
+        assert await world.snapshots.find("sdk_other") is None
+        other = World()
+        await other.snapshots.start()
+        assert await other.served() is False
+    world.let_go.set()
+    await slow
+
+
+async def test_a_refresh_of_what_does_not_exist_changes_nothing(world: World) -> None:
+    await world.served()
+    await world.snapshots.refresh(world.project.id, uuid7())
+    assert await world.served() is False
