@@ -20,9 +20,8 @@ _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "max_connections": "200",
-    # What is lost in a power failure may be lost here.
+    # What a power failure loses may be lost here, but not what a crash of the server loses.
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
 }
 

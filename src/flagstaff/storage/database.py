@@ -41,7 +41,8 @@ class Database:
         self.is_postgresql = url is not None and dialect.is_postgresql(url)
         if url is not None and self.is_postgresql:
             engine = dialect.postgresql_engine(url)
-            self._reader = self._writer = self._history_reader = self._history_writer = engine
+            self._writer = self._history_writer = engine
+            self._reader = self._history_reader = engine.execution_options(isolation_level="REPEATABLE READ")
         else:
             configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
             self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")

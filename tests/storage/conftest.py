@@ -1,0 +1,32 @@
+"""What most storage tests begin with."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from flagstaff.domain.accounts import Account
+from flagstaff.domain.flags import Flag
+from flagstaff.domain.projects import Environment, Project
+from flagstaff.storage.database import Database
+from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An account, its project, the project's environment and that one's flag."""
+
+    account: Account
+    project: Project
+    environment: Environment
+    flag: Flag
+
+
+@pytest.fixture
+async def stored(database: Database) -> Stored:
+    """One of each resource but a rule, in the database."""
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    flag = make_flag(environment)
+    await store_all(database, account, project, environment, flag)
+    return Stored(account, project, environment, flag)

@@ -1,0 +1,239 @@
+"""What every use case relies on: transactions, announcements, and errors in the product's own terms."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.domain.changes import Actor, Change, Scope, change_of
+from flagstaff.domain.errors import Code, Error
+from flagstaff.storage import tables
+from flagstaff.storage.accounts import create_account, find_account
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Database, Transaction
+from flagstaff.storage.migrate import migrate
+from tests.support.builders import AT, make_account, make_environment, store_all
+from tests.support.postgres import PostgresServer
+
+ACCOUNT = make_account()
+CHANGE = change_of(Actor(ACCOUNT.id, ACCOUNT.email), "account.created", AT, Scope(), after=ACCOUNT)
+
+
+class Listener:
+    """Notes what is announced, and what had been committed by then."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.heard: list[Change] = []
+        self.saw_the_commit = False
+        self.go_on = asyncio.Event()
+        self.go_on.set()
+        self.begun = asyncio.Event()
+        database.announce_to(self._hear)
+
+    async def _hear(self, changes: Sequence[Change]) -> None:
+        self.begun.set()
+        await self.go_on.wait()
+        async with self.database.read() as connection:
+            self.saw_the_commit = await find_account(connection, ACCOUNT.id) is not None
+        self.heard.extend(changes)
+
+
+async def write(transaction: Transaction) -> None:
+    await create_account(transaction.connection, ACCOUNT)
+    await record(transaction, CHANGE)
+
+
+async def write_alone(database: Database) -> None:
+    async with database.transaction() as transaction:
+        await write(transaction)
+
+
+async def count_rows(database: Database) -> tuple[int, int]:
+    """How many accounts and changes there are."""
+    async with database.read() as connection:
+        counts = [
+            (await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one()
+            for table in (tables.accounts, tables.changes)
+        ]
+    return counts[0], counts[1]
+
+
+@pytest.fixture
+async def outage_database(outage_postgres: PostgresServer, tmp_path: Path) -> Database:
+    """A database on a server that may be stopped."""
+    await migrate(outage_postgres.url(), tmp_path)
+    return Database(outage_postgres.url(), tmp_path)
+
+
+async def each_outcome(database: Database) -> list[Code | None]:
+    """What comes of each way to use the database."""
+    outcomes: list[Code | None] = []
+    for use in (database.read, database.transaction, database.read_history, database.write_history):
+        try:
+            async with use():
+                outcomes.append(None)
+        except Error as error:
+            outcomes.append(error.code)
+    return outcomes
+
+
+@pytest.mark.parametrize("crash", [False, True])
+async def test_a_stopped_server_is_unavailable_until_it_is_back(
+    outage_postgres: PostgresServer, outage_database: Database, crash: bool
+) -> None:
+    assert await each_outcome(outage_database) == [None] * 4
+    outage_postgres.stop(crash=crash)
+    assert await each_outcome(outage_database) == [Code.UNAVAILABLE] * 4
+    outage_postgres.start()
+    assert await each_outcome(outage_database) == [None] * 4
+    await outage_database.close()
+
+
+async def test_a_server_that_stops_during_a_transaction_is_unavailable(
+    outage_postgres: PostgresServer, outage_database: Database
+) -> None:
+    listener = Listener(outage_database)
+
+    async def write_through_a_crash() -> None:
+        async with outage_database.transaction() as transaction:
+            await write(transaction)
+            outage_postgres.restart(crash=True)
+
+    with pytest.raises(Error) as refusal:
+        await write_through_a_crash()
+    assert refusal.value.code is Code.UNAVAILABLE
+    assert refusal.value.retry_after_seconds
+    assert await count_rows(outage_database) == (0, 0)
+    assert listener.heard == [CHANGE]  # nobody can know whether the commit arrived
+    await outage_database.close()
+
+
+async def test_migrating_on_a_stopped_server_is_unavailable(outage_postgres: PostgresServer, tmp_path: Path) -> None:
+    outage_postgres.stop()
+    with pytest.raises(Error) as refusal:
+        await migrate(outage_postgres.url(), tmp_path)
+    assert refusal.value.code is Code.UNAVAILABLE
+
+
+async def test_a_folder_that_is_gone_is_unavailable(tmp_path: Path) -> None:
+    database = Database(None, tmp_path / "gone")
+    assert await each_outcome(database) == [Code.UNAVAILABLE] * 4
+    await database.close()
+
+
+async def test_wrong_sql_is_no_outage(database: Database) -> None:
+    for statement in ("SELECT * FROM no_such_table", "SELEKT 1"):
+        with pytest.raises(sa.exc.DBAPIError):
+            async with database.read() as connection:
+                await connection.execute(sa.text(statement))
+
+
+async def test_a_parent_that_was_deleted_meanwhile_is_not_found(database: Database) -> None:
+    with pytest.raises(Error, match="deleted meanwhile") as refusal:
+        await store_all(database, make_environment())
+    assert refusal.value.code is Code.NOT_FOUND
+
+
+async def test_a_transaction_that_fails_leaves_nothing_and_tells_nobody(database: Database) -> None:
+    listener = Listener(database)
+
+    async def write_and_fail() -> None:
+        async with database.transaction() as transaction:
+            await write(transaction)
+            raise RuntimeError("half-way")
+
+    with pytest.raises(RuntimeError, match="half-way"):
+        await write_and_fail()
+    assert await count_rows(database) == (0, 0)
+    assert listener.heard == []
+
+
+async def test_a_transaction_cancelled_half_way_leaves_nothing_and_tells_nobody(database: Database) -> None:
+    listener, written = Listener(database), asyncio.Event()
+
+    async def write_and_linger() -> None:
+        async with database.transaction() as transaction:
+            await write(transaction)
+            written.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(write_and_linger())
+    await written.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await count_rows(database) == (0, 0)
+    assert listener.heard == []
+
+
+async def test_a_transaction_cancelled_while_it_commits_is_announced_all_the_same(database: Database) -> None:
+    listener = Listener(database)
+    task = asyncio.create_task(write_alone(database))
+    sa.event.listen(database._writer.sync_engine, "commit", lambda _: task.cancel(), once=True)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert listener.heard == [CHANGE]
+
+
+async def test_a_caller_who_gives_up_does_not_stop_the_announcement(database: Database) -> None:
+    listener = Listener(database)
+    listener.go_on.clear()
+    task = asyncio.create_task(write_alone(database))
+    await listener.begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert listener.heard == []
+    listener.go_on.set()
+    async with asyncio.timeout(5):
+        while not listener.heard:
+            await asyncio.sleep(0)
+    assert listener.saw_the_commit
+
+
+async def test_changes_are_announced_after_the_commit_and_before_the_use_case_returns(database: Database) -> None:
+    listener = Listener(database)
+    await write_alone(database)
+    assert listener.heard == [CHANGE]
+    assert listener.saw_the_commit
+    assert await count_rows(database) == (1, 1)
+
+
+async def test_a_transaction_without_changes_announces_nothing(database: Database) -> None:
+    listener = Listener(database)
+    async with database.transaction():
+        pass
+    assert not listener.begun.is_set()
+
+
+async def test_readers_see_what_was_committed_and_wait_for_no_writer(database: Database) -> None:
+    async with database.transaction() as transaction:
+        await write(transaction)
+        assert await count_rows(database) == (0, 0)
+    assert await count_rows(database) == (1, 1)
+
+
+async def test_a_reader_keeps_the_state_that_it_saw_first(database: Database) -> None:
+    async with database.read() as connection:
+        assert await find_account(connection, ACCOUNT.id) is None
+        await write_alone(database)
+        assert await find_account(connection, ACCOUNT.id) is None
+
+
+async def test_the_history_is_written_while_a_configuration_is(database: Database) -> None:
+    environment = make_environment()
+    async with database.transaction() as transaction:
+        await write(transaction)
+        async with database.write_history() as connection:
+            await connection.execute(tables.recorded_environments.insert().values(environment_id=environment.id))
+    async with database.read_history() as connection:
+        assert (await connection.execute(sa.select(tables.recorded_environments.c.environment_id))).scalar_one() == (
+            environment.id
+        )
+
+
+async def test_a_database_in_use_answers(database: Database) -> None:
+    await database.ping()

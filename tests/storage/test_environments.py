@@ -1,0 +1,84 @@
+"""Environments in the database."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from flagstaff.domain.errors import Code, Error
+from flagstaff.storage.database import Database
+from flagstaff.storage.environments import (
+    delete_environment,
+    get_environment,
+    list_environment_ids,
+    list_environments,
+    rename_environment,
+)
+from flagstaff.storage.flags import list_flags
+from flagstaff.storage.rules import list_rules
+from tests.storage.conftest import Stored
+from tests.support.builders import AT, make_environment, make_project, make_rule, store_all
+
+
+async def outcome(database: Database, *resources: object) -> Code | None:
+    try:
+        await store_all(database, *resources)  # type: ignore[arg-type]
+    except Error as error:
+        return error.code
+    return None
+
+
+async def test_a_key_that_the_project_has_is_a_conflict(database: Database, stored: Stored) -> None:
+    with pytest.raises(Error, match="has an environment with the key production") as refusal:
+        await store_all(database, make_environment(stored.project.id, key="production"))
+    assert refusal.value.code is Code.CONFLICT
+
+
+async def test_of_many_who_create_a_key_at_once_one_succeeds(database: Database, stored: Stored) -> None:
+    created = (outcome(database, make_environment(stored.project.id, key="qa")) for _ in range(16))
+    assert Counter(await asyncio.gather(*created)) == {None: 1, Code.CONFLICT: 15}
+
+
+async def test_an_environment_is_not_found_through_another_project(database: Database, stored: Stored) -> None:
+    other = make_project(stored.account.id)
+    await store_all(database, other)
+    async with database.read() as connection:
+        for project, environment in ((other, stored.environment), (stored.project, make_environment())):
+            with pytest.raises(Error) as refusal:
+                await get_environment(connection, project.id, environment.id)
+            assert refusal.value.code is Code.NOT_FOUND
+
+
+async def test_another_project_may_have_the_same_key(database: Database, stored: Stored) -> None:
+    other = make_project(stored.account.id)
+    environment = make_environment(other.id, key=stored.environment.key)
+    await store_all(database, other, environment)
+    async with database.read() as connection:
+        assert await get_environment(connection, other.id, environment.id) == environment
+        assert await list_environment_ids(connection) == {environment.id, stored.environment.id}
+
+
+async def test_environments_are_listed_newest_first(database: Database, stored: Stored) -> None:
+    later = make_environment(stored.project.id, key="later", created_at=AT + timedelta(microseconds=1))
+    await store_all(database, later)
+    async with database.read() as connection:
+        assert await list_environments(connection, stored.project.id) == [later, stored.environment]
+
+
+async def test_a_new_name_leaves_the_key(database: Database, stored: Stored) -> None:
+    async with database.transaction() as transaction:
+        await rename_environment(transaction.connection, stored.environment.id, "Live")
+    async with database.read() as connection:
+        renamed = await get_environment(connection, stored.project.id, stored.environment.id)
+    assert (renamed.name, renamed.key) == ("Live", "production")
+
+
+async def test_deleting_an_environment_deletes_its_flags_and_rules(database: Database, stored: Stored) -> None:
+    await store_all(database, make_rule(stored.flag))
+    async with database.transaction() as transaction:
+        await delete_environment(transaction.connection, stored.environment.id)
+    async with database.read() as connection:
+        assert await list_environments(connection, stored.project.id) == []
+        assert await list_flags(connection, stored.environment.id) == []
+        assert await list_rules(connection, stored.flag.id) == []
