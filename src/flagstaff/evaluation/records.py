@@ -12,6 +12,8 @@ from flagstaff.evaluation.outcomes import Outcome
 # made for every evaluate call.
 Record = tuple[int, str | None, str | None, bytes]
 
+SEEDS = 1 << 61
+
 
 @dataclass(frozen=True, slots=True)
 class RecordGroup:
@@ -24,8 +26,8 @@ class RecordGroup:
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """What is written in one transaction. The records' ids follow from `seed` (62 random bits), so that a batch that is
-    written again after an unclear failure is recognised."""
+    """What is written in one transaction. The records' ids follow from `seed`, which is drawn at random below
+    `SEEDS`, so that a batch that is written again after an unclear failure is recognised."""
 
     seed: int
     groups: Sequence[RecordGroup]

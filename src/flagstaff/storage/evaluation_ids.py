@@ -4,22 +4,26 @@
 of which a batch has drawn the first at random and counts on from there.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import count
 from struct import Struct
 
 from flagstaff.storage.tables import microseconds, moment
 
-TAIL_BITS = 62
 LAST_ID = b"\xff" * 16  # after every id
 
 _halves = Struct(">QQ")
-_TAIL_MASK = (1 << TAIL_BITS) - 1
+_VARIANT = 1 << 63
 
 
-def evaluation_id(nanoseconds: int, tail: int) -> bytes:
-    """The id of an evaluation at a time since 1970; only the tail's lowest 62 bits count."""
-    milliseconds, rest = divmod(nanoseconds, 1_000_000)
-    return _halves.pack(milliseconds << 16 | 0x7000 | rest // 1000, 1 << 63 | tail & _TAIL_MASK)
+def evaluation_ids(times: Iterable[int], first_tail: int) -> list[bytes]:
+    """Ids for evaluations at times in nanoseconds since 1970; the tails count on from the first."""
+    pack = _halves.pack
+    return [
+        pack(time // 1_000_000 << 16 | 0x7000 | time // 1000 % 1000, low)
+        for time, low in zip(times, count(_VARIANT | first_tail), strict=False)
+    ]
 
 
 def first_id_at(at: datetime) -> bytes:

@@ -18,7 +18,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.layout import RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.records import Record
 from flagstaff.storage import dialect, tables
 
 NANOSECONDS_A_MINUTE = 60 * 10**9
@@ -42,13 +41,23 @@ class SummaryCounts:
     def __init__(self) -> None:
         self.by_key: defaultdict[tuple[int, int, int], Count] = defaultdict(Count)
 
-    def add(self, environment: int, layout_id: int, layout: Layout, records: Sequence[Record]) -> None:
-        """Count evaluations."""
-        for minute, found in groupby(records, lambda record: record[0] // NANOSECONDS_A_MINUTE):
-            recorded = [record[3] for record in found]
-            count = self.by_key[environment, minute, layout_id]
-            count.evaluations += len(recorded)
-            count.lanes += _count(layout, b"".join(recorded))
+    def add(
+        self, environment: int, layout_id: int, layout: Layout, times: Sequence[int], recorded: Sequence[bytes]
+    ) -> None:
+        """Count evaluations by their times, in nanoseconds since 1970, and their bytes."""
+        minutes = [time // NANOSECONDS_A_MINUTE for time in (min(times), max(times))]
+        if minutes[0] != minutes[1]:
+            for minute, found in groupby(
+                zip(times, recorded, strict=True), lambda pair: pair[0] // NANOSECONDS_A_MINUTE
+            ):
+                self._add((environment, minute, layout_id), layout, [pair[1] for pair in found])
+        else:
+            self._add((environment, minutes[0], layout_id), layout, recorded)
+
+    def _add(self, key: tuple[int, int, int], layout: Layout, recorded: Sequence[bytes]) -> None:
+        count = self.by_key[key]
+        count.evaluations += len(recorded)
+        count.lanes += _count(layout, b"".join(recorded))
 
 
 def _count(layout: Layout, joined: bytes) -> int:
