@@ -1,0 +1,92 @@
+"""Hands mails to a mail server. Neither an address nor a password ever enters the log."""
+
+import asyncio
+import re
+import socket
+import ssl
+from email.message import EmailMessage
+
+import aiosmtplib
+import structlog
+
+from flagstaff.settings import SmtpServer
+
+log = structlog.get_logger(__name__)
+
+ATTEMPTS = 3
+
+_ADDRESS = re.compile(r"\S+@\S+")
+
+
+class SmtpMailer:
+    """Sends each mail over a connection of its own."""
+
+    def __init__(
+        self,
+        server: SmtpServer,
+        *,
+        tls_context: ssl.SSLContext | None = None,
+        timeout_seconds: float = 20,
+        backoff_seconds: float = 1,
+    ) -> None:
+        """Open nothing yet. `timeout_seconds` bounds an attempt; `backoff_seconds` is the first pause, then doubled."""
+        self._server = server
+        self._tls_context = tls_context
+        self._timeout_seconds = timeout_seconds
+        self._backoff_seconds = backoff_seconds
+
+    async def send(self, message: EmailMessage) -> None:
+        """Have the server take the mail, in up to three attempts; a failure is logged, nobody is left to be told."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                async with asyncio.timeout(self._timeout_seconds):
+                    await self._attempt(message)
+            except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+                again = attempt < ATTEMPTS and _is_transient(error)
+                report = log.warning if again else log.error
+                report("mail_delayed" if again else "mail_not_sent", attempt=attempt, **self._told(error))
+                if not again:
+                    return
+                await asyncio.sleep(self._backoff_seconds * 2 ** (attempt - 1))
+            else:
+                log.info("mail_sent", attempt=attempt)
+                return
+
+    async def _attempt(self, message: EmailMessage) -> None:
+        await aiosmtplib.send(
+            message,
+            hostname=self._server.host,
+            port=self._server.port,
+            username=self._server.user,
+            password=self._server.password,
+            # The library would ask the name service, and hold up the loop meanwhile.
+            local_hostname=socket.gethostname(),
+            timeout=self._timeout_seconds,
+            use_tls=self._server.security == "tls",
+            start_tls=self._server.security == "starttls",
+            tls_context=self._tls_context,
+        )
+
+    def _told(self, error: Exception) -> dict[str, str | int]:
+        """What an operator needs to know, whoever the mail was for."""
+        reason: dict[str, str | int] = {
+            "server": f"{self._server.host}:{self._server.port}",
+            "error": type(error).__name__,
+        }
+        response = _response(error)
+        if response is not None:
+            reason |= {"code": response.code, "answer": _ADDRESS.sub("[address]", response.message)[:200]}
+        return reason
+
+
+def _response(error: Exception) -> aiosmtplib.SMTPResponseException | None:
+    """What the server answered, if it is the server that refused. A mail has one recipient."""
+    if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
+        return error.recipients[0]
+    return error if isinstance(error, aiosmtplib.SMTPResponseException) else None
+
+
+def _is_transient(error: Exception) -> bool:
+    """Whether another attempt may succeed: the server said so (4xx), or could not be talked to."""
+    response = _response(error)
+    return 400 <= response.code < 500 if response is not None else isinstance(error, OSError)

@@ -1,0 +1,126 @@
+"""What a mail says, and that nothing in an address or a link can make it say more."""
+
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import SMTPUTF8, default
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagstaff.domain.accounts import check_email
+from flagstaff.mail.message import password_reset
+
+MOMENT = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)
+LINK = "https://flags.example.com/reset-password?token=abc-DEF_123"
+
+
+def reset_mail(
+    recipient: str = "ada@example.com", public_url: str = "https://flags.example.com", token: str = "abc-DEF_123"
+) -> EmailMessage:
+    return password_reset(
+        sender="Flagstaff <flags@example.com>",
+        recipient=recipient,
+        public_url=public_url,
+        token=token,
+        sent_at=MOMENT,
+    )
+
+
+def parts(message: EmailMessage) -> tuple[str, str]:
+    text, html = message.get_body(("plain",)), message.get_body(("html",))
+    assert text is not None
+    assert html is not None
+    return text.get_content(), html.get_content()
+
+
+class Links(HTMLParser):
+    """Collects the links of a document and the names of its elements."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.links: list[str | None] = []
+        self.elements: set[str] = set()
+        self.feed(document)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.elements.add(tag)
+        if tag == "a":
+            self.links.append(dict(attributes)["href"])
+
+
+@pytest.mark.parametrize(
+    "recipient",
+    [
+        "ada@example.com\r\nBcc: eve@example.com",
+        "ada\r\nBcc: eve@example.com",
+        "ada\n@example.com",
+        "ada@example.com>, <eve.example.com",
+        "ada@",
+        "ada",
+        "",
+        "ada@exa..mple.com",
+    ],
+)
+def test_an_address_that_no_mail_can_reach_is_refused_without_being_repeated(recipient: str) -> None:
+    with pytest.raises(ValueError, match="no mail can be sent to this address"):
+        reset_mail(recipient)
+
+
+@pytest.mark.parametrize("recipient", ["a,b@example.com", '"x@example.com', "<x>@example.com", "a(b)@example.com"])
+def test_an_odd_address_stays_one_address(recipient: str) -> None:
+    addresses = message_from_bytes(bytes(reset_mail(recipient)), policy=default)["To"].addresses
+    assert [(address.username, address.domain) for address in addresses] == [tuple(recipient.rsplit("@", 1))]
+
+
+@given(st.one_of(st.emails(), st.text(min_size=3, max_size=40), st.tuples(st.text(), st.text()).map("@".join)))
+def test_no_accepted_address_adds_a_header_or_a_recipient(recipient: str) -> None:
+    try:
+        mail = reset_mail(check_email(recipient))
+    except ValueError:
+        return
+    read = message_from_bytes(bytes(mail), policy=SMTPUTF8)
+    assert read.keys() == reset_mail().keys()
+    assert len(read["To"].addresses) == 1
+
+
+def test_the_mail_bears_the_headers_of_an_automatic_mail() -> None:
+    mail = reset_mail()
+    assert mail["From"] == "Flagstaff <flags@example.com>"
+    assert mail["To"] == "ada@example.com"
+    assert mail["Subject"] == "Reset your Flagstaff password"
+    assert mail["Date"].datetime == MOMENT
+    assert mail["Auto-Submitted"] == "auto-generated"
+    assert mail["Message-ID"].endswith("@example.com>")
+    assert mail["Message-ID"] != reset_mail()["Message-ID"]
+    assert mail.get_content_type() == "multipart/alternative"
+
+
+def test_text_and_html_hold_the_link_and_say_how_long_and_how_often_it_works() -> None:
+    for content in parts(reset_mail()):
+        assert LINK in content
+        assert "works once, and only for 30 minutes" in content
+        assert "If it wasn't you, ignore this mail" in content
+
+
+def test_the_link_stands_whole_on_a_line_of_the_file_itself() -> None:
+    mail = reset_mail(token="t" * 200)
+    assert LINK.replace("abc-DEF_123", "t" * 200).encode() in bytes(mail).splitlines()
+
+
+def test_the_html_leads_nowhere_but_home_and_loads_nothing() -> None:
+    document = Links(parts(reset_mail())[1])
+    assert set(document.links) == {LINK, "https://flags.example.com"}
+    assert document.elements.isdisjoint({"img", "script", "link", "iframe", "form"})
+
+
+def test_markup_in_a_link_stays_text() -> None:
+    text, html = parts(reset_mail(public_url='https://x.example/"><script>', token='"><img src=x>&a=b'))
+    assert Links(html).elements.isdisjoint({"script", "img"})
+    assert "token=%22%3E%3Cimg%20src%3Dx%3E%26a%3Db" in text
+
+
+def test_a_domain_beyond_ascii_is_written_as_the_mail_system_knows_it() -> None:
+    assert reset_mail("ada@b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher.example")["To"] == "ada@xn--bcher-kva.example"

@@ -1,0 +1,215 @@
+"""Mails handed to a real SMTP server, also to one that is slow, picky or away."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.message import EmailMessage, Message
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from structlog.testing import capture_logs
+
+from flagstaff.mail.message import password_reset
+from flagstaff.mail.smtp import ATTEMPTS, SmtpMailer
+from flagstaff.settings import SmtpServer
+
+CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed, for these tests alone
+
+
+class Inbox:
+    """What a server was handed in; `refusals` are its first answers to a recipient."""
+
+    def __init__(self, *refusals: str) -> None:
+        self.mails: list[Message] = []
+        self.sessions: list[Session] = []
+        self.attempts = 0
+        self._refusals = list(refusals)
+
+    async def handle_RCPT(  # noqa: N802 - the server's name for it
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
+    ) -> str:
+        self.attempts += 1
+        if self._refusals:
+            return self._refusals.pop(0)
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, _server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
+        assert isinstance(envelope.content, bytes)
+        self.mails.append(message_from_bytes(envelope.content))
+        self.sessions.append(session)
+        return "250 OK"
+
+
+@asynccontextmanager
+async def smtp_server(inbox: Inbox, *, tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[int]:
+    """A real SMTP server on a free port, in this event loop."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(
+        lambda: SMTP(inbox, hostname="localhost", loop=loop, **options), "127.0.0.1", 0, ssl=tls
+    )
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+@asynccontextmanager
+async def mute_server() -> AsyncIterator[int]:
+    """A server that takes a connection and then says nothing."""
+    hang_up = asyncio.Event()
+
+    async def say_nothing(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await hang_up.wait()
+        writer.close()
+
+    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+        hang_up.set()
+
+
+@pytest.fixture
+def server_tls() -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
+@pytest.fixture
+def client_tls() -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=str(CERTIFICATE))
+
+
+@pytest.fixture
+def mail() -> EmailMessage:
+    return password_reset(
+        sender="Flagstaff <flags@example.com>",
+        recipient="ada@example.com",
+        public_url="http://127.0.0.1:8000",
+        token="a-token",
+        sent_at=datetime.now(UTC),
+    )
+
+
+def only_ada(
+    _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, login: LoginPassword
+) -> AuthResult:
+    return AuthResult(success=login == LoginPassword(b"ada", b"p@ss/#"), handled=False)
+
+
+async def send(mail: EmailMessage, server: SmtpServer, **options: Any) -> list[Any]:
+    """Send a mail with short pauses; returns the log, which never holds an address or a password."""
+    with capture_logs() as entries:
+        await SmtpMailer(server, backoff_seconds=0.001, **options).send(mail)
+    assert "@" not in str(entries)
+    assert "p@ss" not in str(entries)
+    return list(entries)
+
+
+def events(entries: list[Any]) -> list[str]:
+    return [entry["event"] for entry in entries]
+
+
+async def test_a_refused_recipient_is_logged_without_another_attempt(mail: EmailMessage) -> None:
+    inbox = Inbox("550 <ada@example.com>: no such user")
+    async with smtp_server(inbox) as port:
+        (entry,) = await send(mail, SmtpServer("127.0.0.1", port, "none"))
+    assert (entry["event"], entry["log_level"], entry["code"]) == ("mail_not_sent", "error", 550)
+    assert entry["answer"] == "[address] no such user"
+    assert inbox.attempts == 1
+
+
+async def test_a_recipient_refused_for_now_is_tried_again(mail: EmailMessage) -> None:
+    inbox = Inbox("451 later", "450 still busy")
+    async with smtp_server(inbox) as port:
+        log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
+    assert events(log) == ["mail_delayed", "mail_delayed", "mail_sent"]
+    assert len(inbox.mails) == 1
+
+
+async def test_after_three_attempts_it_gives_up(mail: EmailMessage) -> None:
+    inbox = Inbox(*["451 later"] * 9)
+    async with smtp_server(inbox) as port:
+        log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
+    assert events(log) == ["mail_delayed", "mail_delayed", "mail_not_sent"]
+    assert inbox.attempts == ATTEMPTS
+
+
+async def test_a_server_that_is_away_is_logged(mail: EmailMessage) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
+    assert events(log) == ["mail_delayed", "mail_delayed", "mail_not_sent"]
+    assert log[-1]["server"] == f"127.0.0.1:{port}"
+
+
+async def test_a_server_that_says_nothing_is_given_up_in_time(mail: EmailMessage) -> None:
+    async with mute_server() as port:
+        log = await asyncio.wait_for(send(mail, SmtpServer("127.0.0.1", port, "none"), timeout_seconds=0.05), timeout=5)
+    assert events(log) == ["mail_delayed", "mail_delayed", "mail_not_sent"]
+
+
+async def test_a_wrong_password_is_logged_without_another_attempt(
+    mail: EmailMessage, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox, tls_context=server_tls, authenticator=only_ada, auth_required=True) as port:
+        (entry,) = await send(
+            mail, SmtpServer("localhost", port, "starttls", "ada", "wrong-p@ss"), tls_context=client_tls
+        )
+    assert (entry["event"], entry["code"]) == ("mail_not_sent", 535)
+    assert not inbox.mails
+
+
+async def test_a_certificate_of_nobody_known_is_not_trusted(mail: EmailMessage, server_tls: ssl.SSLContext) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox, tls_context=server_tls) as port:
+        log = await send(mail, SmtpServer("localhost", port, "starttls"))
+    assert events(log)[-1] == "mail_not_sent"
+    assert not inbox.mails
+
+
+async def test_where_starttls_is_wanted_and_missing_nothing_is_sent_in_the_clear(mail: EmailMessage) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox) as port:
+        log = await send(mail, SmtpServer("localhost", port, "starttls", "ada", "p@ss/#"))
+    assert events(log)[-1] == "mail_not_sent"
+    assert not inbox.attempts
+
+
+async def test_a_plain_server_takes_the_mail_as_it_was_written(mail: EmailMessage) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox) as port:
+        log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
+    assert events(log) == ["mail_sent"]
+    (received,) = inbox.mails
+    assert received["To"] == "ada@example.com"
+    assert received["Subject"] == mail["Subject"]
+    assert received["Message-ID"] == mail["Message-ID"]
+    assert received.get_content_type() == "multipart/alternative"
+    assert "http://127.0.0.1:8000/reset-password?token=a-token" in str(received)
+
+
+async def test_starttls_and_a_password_are_used_where_wanted(
+    mail: EmailMessage, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox, tls_context=server_tls, authenticator=only_ada, auth_required=True) as port:
+        log = await send(mail, SmtpServer("localhost", port, "starttls", "ada", "p@ss/#"), tls_context=client_tls)
+    assert events(log) == ["mail_sent"]
+    assert inbox.sessions[0].ssl is not None
+    assert inbox.sessions[0].authenticated
+
+
+async def test_tls_from_the_first_byte_is_used_where_wanted(
+    mail: EmailMessage, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox, tls=server_tls) as port:
+        log = await send(mail, SmtpServer("localhost", port, "tls"), tls_context=client_tls)
+    assert events(log) == ["mail_sent"]
+    assert len(inbox.mails) == 1
