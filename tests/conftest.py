@@ -10,6 +10,7 @@ from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
 from tests.support.clock import Clock
 from tests.support.postgres import PostgresServer
+from tests.support.server import ServerProcess
 from tests.support.stores import Store, make_postgresql_template, postgresql_store, sqlite_store
 
 KINDS = ("sqlite", "postgresql")
@@ -100,3 +101,10 @@ async def database(store: Store) -> AsyncIterator[Database]:
 def clock() -> Clock:
     """A clock that stands at 2026-11-20T10:00:00Z until it is moved."""
     return Clock()
+
+
+@pytest.fixture
+async def server(store: Store) -> AsyncIterator[ServerProcess]:
+    """A running `flagstaff serve` on a database of each kind."""
+    async with ServerProcess(store) as process:
+        yield process

@@ -4,7 +4,6 @@ import ctypes
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
+
+from tests.support.ports import free_port
 
 _START_SECONDS = 30
 _STOP_SECONDS = 30
@@ -35,7 +36,7 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._user: str | None = None
         self._binaries = _installation() / "pginstall" / "bin"
-        self.port = _free_port()
+        self.port = free_port()
 
     def __enter__(self) -> Self:
         try:
@@ -134,12 +135,6 @@ def _installation() -> Path:
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def _die_with_parent() -> None:

@@ -1,0 +1,100 @@
+"""A real `flagstaff serve` process on a free port, to be stopped, killed and started again on the same data."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import httpx
+
+from tests.support.ports import free_port
+from tests.support.stores import Store
+
+_START_SECONDS = 30
+_STOP_SECONDS = 15
+
+
+class ServerProcess:
+    """One server on a store. A context manager: entering starts it, leaving ends it in whatever state it is."""
+
+    def __init__(self, store: Store, environ: Mapping[str, str] | None = None) -> None:
+        """`environ` is added to the settings of the store and the port."""
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log_file: Path = store.data_directory.parent / f"server-{self.port}.log"
+        self._environ = {
+            "PATH": os.environ["PATH"],
+            "FLAGSTAFF_PORT": str(self.port),
+            "FLAGSTAFF_DATA_DIR": str(store.data_directory),
+            **({"FLAGSTAFF_DATABASE_URL": store.database_url} if store.database_url else {}),
+            **(environ or {}),
+        }
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.start()
+        except BaseException:
+            await self.kill()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.kill()
+
+    @property
+    def log(self) -> str:
+        """Everything that its processes have printed."""
+        return self.log_file.read_text()
+
+    @property
+    def pid(self) -> int:
+        """The running process's id."""
+        assert self._process is not None
+        return self._process.pid
+
+    async def start(self) -> None:
+        """Start it and return when it is ready."""
+        await self.launch()
+        async with asyncio.timeout(_START_SECONDS), httpx.AsyncClient() as client:
+            while not await self._is_ready(client):
+                assert self._process is not None
+                assert self._process.returncode is None, f"the server ended:\n{self.log}"
+                await asyncio.sleep(0.02)
+
+    async def launch(self) -> None:
+        """Start it without waiting for anything, for starts that are to fail."""
+        with self.log_file.open("ab") as log:
+            command = (sys.executable, "-m", "flagstaff", "serve")
+            self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log, env=self._environ)
+
+    async def wait(self) -> int:
+        """Wait for it to end; return its exit status."""
+        assert self._process is not None
+        async with asyncio.timeout(_STOP_SECONDS):
+            return await self._process.wait()
+
+    async def stop(self) -> int:
+        """Ask it to stop (SIGTERM) and wait; return its exit status."""
+        self.signal(signal.SIGTERM)
+        return await self.wait()
+
+    async def kill(self) -> None:
+        """End it at once (SIGKILL), if it runs."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    async def _is_ready(self, client: httpx.AsyncClient) -> bool:
+        try:
+            return (await client.get(f"{self.url}/ready")).is_success
+        except httpx.TransportError:
+            return False
