@@ -93,7 +93,8 @@ def _repacked(slices: Iterator[list[tuple[object, ...]]]) -> Iterator[list[tuple
 
 
 def _hashes(users: Iterable[str | None], emails: Iterable[str | None]) -> bytes:
-    texts = {user_id for user_id in users if user_id} | {email_identity(email) for email in emails if email}
+    texts = {user_id for user_id in users if user_id is not None}
+    texts |= {email_identity(user_email) for user_email in emails if user_email is not None}
     return pack(f"<{len(texts)}I", *map(crc32, map(str.encode, texts)))
 
 
@@ -186,6 +187,13 @@ async def _newest_segments(connection: AsyncConnection, numbers: Collection[int]
         .with_for_update(of=tables.segments)
     )
     return {row.environment: Segment(*row) for row in await connection.execute(query)}
+
+
+async def find_environment_number(connection: AsyncConnection, environment_id: UUID) -> int | None:
+    """The number of an environment in the history; None if it has none."""
+    columns = tables.recorded_environments.c
+    query = sa.select(columns.number).where(columns.environment_id == environment_id)
+    return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def list_recorded_environments(connection: AsyncConnection) -> dict[UUID, int]:

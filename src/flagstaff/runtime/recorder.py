@@ -1,0 +1,232 @@
+"""Records evaluations without slowing or failing them: `record` appends to a list, two tasks do the rest.
+
+One collects what was recorded a few times a second, the other hands batches to the store. What the store does not take
+promptly goes to disk and waits there, so that a kill at any moment loses less than a second.
+"""
+
+import asyncio
+import secrets
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from time import time_ns
+
+import structlog
+
+from flagstaff.domain.errors import Code, Error
+from flagstaff.evaluation.records import SEEDS, Record, RecordBatch, RecordGroup
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.runtime.spool import Spool, SpooledBatch
+
+log = structlog.get_logger(__name__)
+
+FLUSH_INTERVAL_SECONDS = 0.2
+PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
+RETRY_SECONDS = 1.0
+ATTEMPTS = 5  # for a batch that a store which can be reached refuses
+
+
+@dataclass(slots=True)
+class _Collected:
+    batch: RecordBatch
+    at: float  # by the loop's clock
+    copy: SpooledBatch | None = None  # on disk, while the store takes its time
+
+
+class Recorder:
+    """Buffers evaluations and writes them in batches, between `start` and `stop`. It counts records."""
+
+    def __init__(
+        self,
+        *,
+        write: Callable[[RecordBatch], Awaitable[None]],
+        spool: Spool,
+        flush_interval_seconds: float = FLUSH_INTERVAL_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        """`write` stores a batch whole, and once however often it is handed it; Error UNAVAILABLE is an outage."""
+        self.written = 0
+        self.dropped = 0
+        self._write = write
+        self._spool = spool
+        self._flush_interval_seconds = flush_interval_seconds
+        self._retry_seconds = retry_seconds
+        self._buffer: defaultdict[EnvironmentSnapshot, list[Record]] = defaultdict(list)
+        self._collected: deque[_Collected] = deque()
+        self._in_flight: _Collected | None = None
+        self._arrived = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._tasks: tuple[asyncio.Task[None], asyncio.Task[None]] | None = None
+        self._failures = 0  # in a row
+        self._refusals = 0  # in a row, of one batch by a store that can be reached
+        self._is_dropping = False
+        self._is_complete = False  # nothing more will be collected
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not in the store yet."""
+        in_flight = [self._in_flight] if self._in_flight and not self._in_flight.copy else []
+        collected = sum(each.batch.size for each in [*self._collected, *in_flight])
+        return sum(map(len, self._buffer.values())) + collected + self._spool.records
+
+    @property
+    def recorded(self) -> int:
+        """How many records there have been, and were left on disk by an earlier process."""
+        return self.written + self.dropped + self.waiting
+
+    def record(
+        self, snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None, recorded: bytes
+    ) -> None:
+        """Remember one evaluation. Every evaluate call waits for this line."""
+        self._buffer[snapshot].append((time_ns(), user_id, user_email, recorded))
+
+    async def start(self) -> None:
+        """Begin to write, first what an earlier process left on disk."""
+        await self._spool.open()
+        self._tasks = (
+            asyncio.create_task(self._collect_forever(), name="recorder-collect"),
+            asyncio.create_task(self._write_forever(), name="recorder-write"),
+        )
+
+    async def stop(self, deadline_seconds: float) -> None:
+        """Write everything; what the store has not taken by the deadline is left on disk for the next start."""
+        if self._tasks is None:
+            return
+        (collecting, writing), self._tasks = self._tasks, None
+        self._stopping.set()
+        await collecting
+        self._is_complete = True
+        self._arrived.set()
+        await asyncio.wait([writing], timeout=deadline_seconds)
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+        if self._in_flight and not self._in_flight.copy:
+            await self._keep_on_disk(self._in_flight.batch)
+        self._in_flight = None
+        await self._move_to_disk()
+        if self._spool.records:
+            log.warning("evaluations_left_on_disk", records=self._spool.records)
+
+    async def _collect_forever(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self._stopping.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._flush_interval_seconds):
+                    await self._stopping.wait()
+            self._collect(loop.time())
+            if self._is_behind(loop.time()):
+                await self._copy_to_disk()
+                await self._move_to_disk()
+            if self._collected:
+                self._arrived.set()
+
+    def _collect(self, now: float) -> None:
+        if not self._buffer:
+            return
+        buffer, self._buffer = self._buffer, defaultdict(list)
+        groups = [
+            RecordGroup(snapshot.environment_id, snapshot.layout, records) for snapshot, records in buffer.items()
+        ]
+        self._collected.append(_Collected(RecordBatch(secrets.randbelow(SEEDS), groups), now))
+
+    def _is_behind(self, now: float) -> bool:
+        oldest = self._in_flight or (self._collected[0] if self._collected else None)
+        return self._spool.first is not None or (oldest is not None and now - oldest.at > PATIENCE_SECONDS)
+
+    async def _copy_to_disk(self) -> None:
+        """Let no kill lose the batch that is in flight."""
+        in_flight = self._in_flight
+        if in_flight and not in_flight.copy:
+            copy = await self._append(in_flight.batch)
+            if in_flight is self._in_flight:
+                in_flight.copy = copy
+            elif copy:  # meanwhile it was written, or put on disk as what could not be
+                await self._spool.remove(copy)
+
+    async def _move_to_disk(self) -> None:
+        while self._collected:
+            await self._keep_on_disk(self._collected.popleft().batch)
+
+    async def _keep_on_disk(self, batch: RecordBatch) -> None:
+        if not await self._append(batch):
+            self._drop(batch.size, "The disk has no room for more records.")
+        self._arrived.set()
+
+    async def _append(self, batch: RecordBatch) -> SpooledBatch | None:
+        try:
+            return await self._spool.append(batch)
+        except OSError as error:
+            log.warning("spool_failed", error=str(error))
+            return None
+
+    async def _write_forever(self) -> None:
+        while True:
+            if self._spool.first:
+                await self._write_spooled(self._spool.first)
+            elif self._collected:
+                await self._write_collected(self._collected.popleft())
+            elif self._is_complete:
+                return
+            else:
+                self._is_dropping = False
+                self._arrived.clear()
+                await self._arrived.wait()
+            if self._failures:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._retry_seconds):
+                        await self._stopping.wait()
+                if self._stopping.is_set():
+                    return
+
+    async def _write_collected(self, collected: _Collected) -> None:
+        self._in_flight = collected
+        done = await self._try_to_write(collected.batch)
+        copy = collected.copy
+        if not done and not copy:
+            await self._keep_on_disk(collected.batch)
+        self._in_flight = None
+        if done and copy:
+            await self._spool.remove(copy)
+
+    async def _write_spooled(self, spooled: SpooledBatch) -> None:
+        try:
+            batch = await self._spool.read(spooled)
+        except (OSError, ValueError) as error:
+            await self._spool.remove(spooled)
+            self._drop(spooled.records, f"{spooled.path.name} cannot be read: {error}")
+            return
+        if await self._try_to_write(batch):
+            await self._spool.remove(spooled)
+
+    async def _try_to_write(self, batch: RecordBatch) -> bool:
+        """Whether the batch need not be tried again."""
+        try:
+            await self._write(batch)
+        except Exception as error:  # noqa: BLE001 - the edge of a loop that must not end
+            return self._failed(batch, error)
+        if self._failures:
+            log.info("history_store_back", records=self.waiting)
+        self.written += batch.size
+        self._failures = self._refusals = 0
+        return True
+
+    def _failed(self, batch: RecordBatch, error: Exception) -> bool:
+        self._failures += 1
+        if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+            if self._failures == 1:
+                log.warning("history_store_away", detail="Evaluations wait on disk.")
+            return False
+        self._refusals += 1
+        log.error("history_batch_failed", attempt=self._refusals, records=batch.size, exc_info=error)
+        if self._refusals < ATTEMPTS:
+            return False
+        self._refusals = 0
+        self._drop(batch.size, "The store refuses them.")
+        return True
+
+    def _drop(self, records: int, reason: str) -> None:
+        self.dropped += records
+        if not self._is_dropping:  # once in an episode
+            self._is_dropping = True
+            log.error("evaluations_dropped", records=records, reason=reason)

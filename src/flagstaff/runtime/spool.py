@@ -1,0 +1,94 @@
+"""Batches of evaluations that wait on disk, one file each, while the store is away or slow. Bounded in bytes.
+
+A file appears whole or not at all, so a kill leaves nothing torn; after a power failure a file may be unreadable.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from flagstaff.evaluation.records import RecordBatch
+
+MAX_BYTES = 512 * 1024 * 1024
+
+_SUFFIX = ".batch"
+_UNFINISHED = ".unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledBatch:
+    """A batch on disk: its file, how many records it holds and how long it is."""
+
+    path: Path
+    records: int
+    bytes: int
+
+
+class Spool:
+    """The batches in a directory, oldest first. One process at a time may use it."""
+
+    def __init__(self, directory: Path, *, max_bytes: int = MAX_BYTES) -> None:
+        self.records = 0
+        self._directory = directory
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._waiting: dict[Path, SpooledBatch] = {}
+        self._next = 0
+
+    async def open(self) -> None:
+        """Make the directory, or take up what an earlier process left in it."""
+        for path, size in await asyncio.to_thread(self._scan):
+            number, records = path.stem.split("-")
+            self._next = int(number) + 1
+            self._add(SpooledBatch(path, int(records), size))
+
+    @property
+    def first(self) -> SpooledBatch | None:
+        """The oldest batch."""
+        return next(iter(self._waiting.values()), None)
+
+    async def append(self, batch: RecordBatch) -> SpooledBatch | None:
+        """Add a batch; None if there is no room for it. Raises OSError when the disk fails."""
+        content = msgspec.msgpack.encode(batch)
+        if self._bytes + len(content) > self._max_bytes:
+            return None
+        path = self._directory / f"{self._next:012}-{batch.size}{_SUFFIX}"
+        self._next += 1
+        await asyncio.to_thread(_write, path, content)
+        spooled = SpooledBatch(path, batch.size, len(content))
+        self._add(spooled)
+        return spooled
+
+    async def read(self, spooled: SpooledBatch) -> RecordBatch:
+        """A batch's content; raises OSError, or ValueError when it cannot be understood."""
+        return msgspec.msgpack.decode(await asyncio.to_thread(spooled.path.read_bytes), type=RecordBatch)
+
+    async def remove(self, spooled: SpooledBatch) -> None:
+        """Forget a batch."""
+        if self._waiting.pop(spooled.path, None):
+            self.records -= spooled.records
+            self._bytes -= spooled.bytes
+            await asyncio.to_thread(spooled.path.unlink, missing_ok=True)
+
+    def _add(self, spooled: SpooledBatch) -> None:
+        self._waiting[spooled.path] = spooled
+        self.records += spooled.records
+        self._bytes += spooled.bytes
+
+    def _scan(self) -> list[tuple[Path, int]]:
+        self._directory.mkdir(mode=0o700, exist_ok=True)
+        for unfinished in self._directory.glob(f"*{_UNFINISHED}"):
+            unfinished.unlink()
+        return [(path, path.stat().st_size) for path in sorted(self._directory.glob(f"*-*{_SUFFIX}"))]
+
+
+def _write(path: Path, content: bytes) -> None:
+    unfinished = path.with_suffix(_UNFINISHED)
+    try:
+        unfinished.write_bytes(content)
+        unfinished.rename(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
