@@ -29,18 +29,23 @@ from flagstaff.services.tokens import Tokens
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import Database
+from flagstaff.storage.feed import Feed
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
+from flagstaff.web.bounded_protocol import DEFAULT_BOUNDS, Bounds
 from flagstaff.web.cors import CrossOrigin
 from flagstaff.web.edge import RequestIds
 from flagstaff.web.evaluate import Evaluate
+from flagstaff.web.lane import Lane, connection_class
 from flagstaff.web.limits import Limits
 
 log = structlog.get_logger(__name__)
 
 _RETRY_SECONDS = 1.0
 _DRAIN_SECONDS = 3.0
+# How many addresses the limits remember; flooded all at once they take some 80 MB.
+_EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 _OUTBOX_FOLDER = "outbox"
 
 
@@ -50,10 +55,15 @@ def utc_now() -> datetime:
 
 
 class Flagstaff:
-    """The whole service. `asgi` answers requests between `start` and `stop`."""
+    """The whole service. `asgi` answers requests between `start` and `stop`; uvicorn's `http` is `connection_class`."""
 
     def __init__(
-        self, settings: Settings, *, now: Callable[[], datetime] = utc_now, passwords: Passwords | None = None
+        self,
+        settings: Settings,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        passwords: Passwords | None = None,
+        bounds: Bounds = DEFAULT_BOUNDS,
     ) -> None:
         """Wire everything; nothing is opened yet but the data directory and the secret key in it.
 
@@ -75,13 +85,14 @@ class Flagstaff:
             load_environment=source.load_environment,
         )
         self.database.announce_to(self._refresh_snapshots)
+        self._feed = self._make_feed(settings.database_url) if settings.database_url else None
         self._retry = Periodic("snapshot retry", _RETRY_SECONDS, self.snapshots.retry)
         limits = Limits(
-            evaluate=_window(settings.evaluate_rate_limit),
-            register=_window(settings.register_rate_limit),
-            login=_window(settings.login_rate_limit),
-            login_failures=_window(settings.login_failure_rate_limit),
-            reset=_window(settings.reset_rate_limit),
+            evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
+            register=_window(settings.register_rate_limit, _ACCOUNT_KEYS),
+            login=_window(settings.login_rate_limit, _ACCOUNT_KEYS),
+            login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),
+            reset=_window(settings.reset_rate_limit, _ACCOUNT_KEYS),
             trusted_proxies=settings.trusted_proxies,
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
@@ -98,13 +109,14 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
+        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=lambda *_: None)
+        request_ids = RequestIds()
+        cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(
-            state,
-            Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=lambda *_: None),
-            request_ids=RequestIds(),
-            cross_origin=CrossOrigin(settings.cors_origins),
-            access_log=settings.access_log,
+            state, evaluate, request_ids=request_ids, cross_origin=cross_origin, access_log=settings.access_log
         )
+        lane = Lane(evaluate, limits=limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
+        self.connection_class = connection_class(bounds, request_ids, lane if settings.evaluate_lane else None)
 
     async def start(self) -> None:
         """Take the data directory, migrate, load what the hot path needs.
@@ -117,18 +129,25 @@ class Flagstaff:
         for revision in await migrate(self._settings.database_url, self._settings.data_dir):
             log.info("migrated", revision=revision)
         await self.snapshots.start()
+        if self._feed:
+            await self._feed.start()
         self._retry.start()
 
     async def stop(self) -> None:
         """Finish what is under way, within a few seconds, and close everything."""
         await self._background.drain(_DRAIN_SECONDS)
         await self._retry.stop()
+        if self._feed:
+            await self._feed.stop()
         self._passwords.close()
         await self.database.close()
         self._directory.unlock()
 
+    def _make_feed(self, url: str) -> Feed:
+        return Feed(url, self.database.instance, refresh=self.snapshots.refresh, refresh_all=self.snapshots.refresh_all)
+
     async def _refresh_snapshots(self, changes: Sequence[Change]) -> None:
-        """Have every evaluation from now on see these changes."""
+        """Have every evaluation from now on see these changes, in every instance."""
         places: set[tuple[UUID, UUID | None]] = set()
         for change in changes:
             scope = change.scope
@@ -142,6 +161,8 @@ class Flagstaff:
                 if environment_id is None or project_id not in whole
             )
         )
+        if self._feed and places:
+            await self._feed.confirm()
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
         message = password_reset(
@@ -169,5 +190,5 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
         await flagstaff.stop()
 
 
-def _window(limit: RateLimit | None) -> SlidingWindow | None:
-    return SlidingWindow(limit.count, limit.window_seconds) if limit else None
+def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:
+    return SlidingWindow(limit.count, limit.window_seconds, capacity=capacity) if limit else None

@@ -59,6 +59,14 @@ class Snapshots:
             task = self._waiting[place] = asyncio.create_task(self._reload_in_turn(project_id, environment_id))
         await asyncio.shield(task)
 
+    async def refresh_all(self) -> None:
+        """Load again whatever is loaded, and learn anew which SDK keys there are: changes may have been missed."""
+        present = {project_id: sdk_key for sdk_key, project_id in (await self._load_sdk_keys()).items()}
+        known = dict(self._sdk_keys)
+        differing = {place for place in present.keys() | known.keys() if present.get(place) != known.get(place)}
+        for project_id in differing | {snapshot.project_id for snapshot in self.by_sdk_key.values()}:
+            await self.refresh(project_id)
+
     async def retry(self) -> None:
         """Load again whatever could not be loaded after its change; raises what the first failure raises."""
         for project_id in tuple(self._stale):

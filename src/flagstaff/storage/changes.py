@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope
 from flagstaff.storage import tables
 from flagstaff.storage.database import Transaction
+from flagstaff.storage.feed import notify_change
 
 _columns = tables.changes.c
 
@@ -28,6 +29,7 @@ async def record(transaction: Transaction, change: Change) -> None:
             after=change.after,
         )
     )
+    await notify_change(transaction.connection, transaction.instance, change.scope)
     transaction.changes.append(change)
 
 

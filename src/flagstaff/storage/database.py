@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 
 import sqlalchemy as sa
 import structlog
@@ -27,6 +28,7 @@ class Transaction:
     """One use case's writes; `storage.changes.record` appends to `changes`."""
 
     connection: AsyncConnection
+    instance: str
     changes: list[Change] = field(default_factory=list)
 
 
@@ -55,6 +57,7 @@ class Database:
             self._history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL").execution_options(
                 **options
             )
+        self.instance = token_hex(8)  # tells this process from others on the same database
         self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
 
     def announce_to(self, announce: Callable[[Sequence[Change]], Awaitable[None]]) -> None:
@@ -75,7 +78,7 @@ class Database:
         try:
             with translated_errors():
                 async with self._writer.begin() as connection:
-                    transaction = Transaction(connection)
+                    transaction = Transaction(connection, self.instance)
                     yield transaction
                     begun = transaction
         finally:

@@ -52,6 +52,7 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
         "postgresql+asyncpg://",
         pool_size=POOL_SIZE,
         max_overflow=0,
+        hide_parameters=True,  # errors are logged, and what people wrote is not for the log
         pool_timeout=_WAIT_SECONDS,
         pool_pre_ping=True,
         connect_args={
@@ -61,6 +62,11 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
             "server_settings": {"application_name": "flagstaff", "timezone": "UTC"},
         },
     )
+
+
+async def postgresql_connection(url: str) -> asyncpg.Connection:
+    """A connection of one's own, outside any pool; raises what the driver raises."""
+    return await asyncpg.connect(url, timeout=_WAIT_SECONDS, command_timeout=_WAIT_SECONDS)
 
 
 def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
@@ -73,6 +79,7 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
         sqlite_url(path),
         pool_size=1 if write else READERS,
         max_overflow=0,
+        hide_parameters=True,  # errors are logged, and what people wrote is not for the log
         pool_timeout=_WAIT_SECONDS,
         poolclass=sa.pool.AsyncAdaptedQueuePool,
     )
@@ -203,3 +210,9 @@ async def insert_rows(
     driver = (await connection.get_raw_connection()).driver_connection
     assert isinstance(driver, asyncpg.Connection)
     await driver.copy_records_to_table(table.name, schema_name=table.schema, columns=table.c.keys(), records=records())
+
+
+async def notify(connection: AsyncConnection, channel: str, words: str) -> None:
+    """Tell PostgreSQL's listeners when the transaction commits; SQLite has none."""
+    if connection.dialect.name == "postgresql":
+        await connection.execute(sa.select(sa.func.pg_notify(channel, words)))

@@ -70,6 +70,7 @@ def configure_logging(log_format: Literal["auto", "json", "console"], stream: Te
         logger.handlers.clear()
         logger.propagate = True
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # the web edge writes a better line
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # migrations are logged by who runs them
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
