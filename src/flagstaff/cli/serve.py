@@ -56,7 +56,7 @@ async def _serve(settings: Settings) -> None:
         flagstaff.asgi,
         host=settings.host,
         port=settings.port,
-        http="httptools",
+        http=flagstaff.connection_class,
         ws="none",
         lifespan="off",
         access_log=False,

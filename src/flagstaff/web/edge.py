@@ -21,7 +21,7 @@ from flagstaff.web.errors import Problem, problem, problem_of, send_problem
 log = structlog.get_logger("flagstaff.access")
 
 _acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_SECURITY = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
 class RequestIds:
@@ -70,7 +70,7 @@ class Edge:
         exchange = _Exchange(
             headers=[
                 (b"x-request-id", request_id.encode()),
-                *_SECURITY,
+                *SECURITY_HEADERS,
                 *self._cross_origin.headers(scope["path"], origin),
             ]
         )
@@ -102,6 +102,8 @@ class Edge:
                 await send_problem(problem(500, detail, request_id, kind="internal"), send)
 
     def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
+        if not exchange.status:
+            return  # the client left before there was an answer
         route = getattr(scope.get("route"), "path", "none")
         if scope["path"] == evaluate.PATH:
             self._metrics.evaluate_responses[exchange.status] += 1

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 
 import msgspec
 
@@ -59,24 +59,27 @@ class Evaluate:
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
         admit(self._limiter, client)
 
-    def answer(self, sdk_key: str | None, body: bytes) -> bytes | Awaitable[bytes]:
-        """The 200's body; awaitable only when the project's snapshot must be loaded first.
+    def find(self, sdk_key: str) -> ProjectSnapshot | None:
+        """The project with this SDK key, if it is loaded already."""
+        return self._loaded.get(sdk_key)
+
+    async def load(self, sdk_key: str) -> ProjectSnapshot:
+        """The project with this SDK key, loaded if need be.
 
         Raises:
-            Error: UNAUTHENTICATED, INVALID, NOT_FOUND (the environment), UNAVAILABLE (while it cannot be loaded).
+            Error: UNAUTHENTICATED when there is none, UNAVAILABLE while it cannot be loaded.
         """
-        project = self._loaded.get(sdk_key or "")
-        if project is None:
-            return self._answer_when_loaded(sdk_key or "", body)
-        return self._answer(project, body)
-
-    async def _answer_when_loaded(self, sdk_key: str, body: bytes) -> bytes:
         project = await self._find(sdk_key)
         if project is None:
             raise Error(Code.UNAUTHENTICATED, "The X-SDK-Key header is missing or holds no valid SDK key.")
-        return self._answer(project, body)
+        return project
 
-    def _answer(self, project: ProjectSnapshot, body: bytes) -> bytes:
+    def answer(self, project: ProjectSnapshot, body: bytes) -> bytes:
+        """The 200's body. To be called as soon as the project is found, so that nothing newer can have taken its place.
+
+        Raises:
+            Error: INVALID, NOT_FOUND (the environment).
+        """
         try:
             request = _decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -93,6 +96,12 @@ class Evaluate:
         evaluation = evaluate(environment, user_id, user_email)
         self._record(environment, user_id, user_email, evaluation.recorded)
         return evaluation.body
+
+
+def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The SDK key among a request's headers; none is the empty text, and so are several."""
+    keys = [value for name, value in headers if name == b"x-sdk-key"]
+    return keys[0].decode("latin-1") if len(keys) == 1 else ""
 
 
 def _require_sound(field: str, value: str) -> None:

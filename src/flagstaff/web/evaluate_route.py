@@ -1,9 +1,9 @@
-"""Evaluate as a plain ASGI route."""
+"""Evaluate as a plain ASGI route: the twin of the lane, which hands it whatever is out of the ordinary."""
 
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.web.errors import problem, send_problem
-from flagstaff.web.evaluate import Evaluate
+from flagstaff.web.evaluate import Evaluate, sdk_key_in
 from flagstaff.web.limits import Limits
 
 
@@ -20,20 +20,24 @@ class EvaluateRoute:
             await send_problem(problem(405, detail, scope["state"]["request_id"], headers=[(b"allow", b"POST")]), send)
             return
         self._evaluate.admit(self._limits.client(scope))
-        keys = [value for name, value in scope["headers"] if name == b"x-sdk-key"]
+        sdk_key = sdk_key_in(scope["headers"])
         body = await _read(receive)
-        answer = self._evaluate.answer(keys[0].decode("latin-1") if len(keys) == 1 else None, body)
-        if not isinstance(answer, bytes):
-            answer = await answer
+        if body is None:
+            return
+        project = self._evaluate.find(sdk_key) or await self._evaluate.load(sdk_key)
+        answer = self._evaluate.answer(project, body)
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": answer})
 
 
-async def _read(receive: Receive) -> bytes:
+async def _read(receive: Receive) -> bytes | None:
+    """The body, or None if the client has left before its end."""
     parts = []
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(parts)

@@ -1,8 +1,9 @@
 """The rate limits, and whom a request counts against."""
 
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
+from typing import Any
 
 from fastapi import Request
 from starlette.types import Scope
@@ -30,9 +31,12 @@ class Limits:
 
     def client(self, scope: Scope) -> Hashable:
         """Whom a request counts against: its address, or of IPv6 the /64."""
-        peer = scope["client"][0] if scope.get("client") else ""
-        forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
-        return client_address(peer, forwarded.decode("latin-1") or None, self.trusted_proxies)
+        return self.client_of(scope.get("client"), scope["headers"])
+
+    def client_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> Hashable:
+        """The same, of a request that came from `peer` (address and port, if it has any) with these headers."""
+        forwarded = b",".join(value for name, value in headers if name == b"x-forwarded-for")
+        return client_address(peer[0] if peer else "", forwarded.decode("latin-1") or None, self.trusted_proxies)
 
     def forgive_login(self, attempt: Hashable) -> None:
         """Take back what a login that did not fail had counted as a failure."""

@@ -1,0 +1,208 @@
+"""The fast lane: evaluate requests answered inside the server's protocol, without ASGI, a task or a second write.
+
+It takes a plain request that nothing is ahead of, once all of it is here and its project is loaded: what applications
+send, hour after hour. Whatever differs in the least (chunks, `Expect`, pipelining, HTTP/1.0, an unknown key …) goes on
+to uvicorn byte for byte, and so to the route, which knows it all. Why this exists, and when it may go:
+docs/decisions/0007-evaluate-lane.md.
+"""
+
+from asyncio import BaseTransport
+from collections.abc import Hashable
+from typing import ClassVar, NamedTuple, cast
+
+import httptools
+from uvicorn.server import ServerState
+
+from flagstaff.domain.errors import Error
+from flagstaff.telemetry import Metrics
+from flagstaff.web.bodies import BODY_MAX_BYTES
+from flagstaff.web.bounded_protocol import BoundedProtocol, Bounds, Phase, response
+from flagstaff.web.cors import CrossOrigin
+from flagstaff.web.edge import SECURITY_HEADERS, RequestIds
+from flagstaff.web.errors import problem_of
+from flagstaff.web.evaluate import PATH, Evaluate, sdk_key_in
+from flagstaff.web.limits import Limits
+
+_START = f"POST {PATH} HTTP/1.1\r\n".encode()
+_END = b"\r\n\r\n"
+_HEAD_MAX_BYTES = 4 * 1024
+_MAX_KNOWN_HEADS = 1024
+_MAX_HEADERS = 50
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class Head(NamedTuple):
+    """What matters of a plain request's line and headers."""
+
+    sdk_key: str
+    body_bytes: int
+    request_id: bytes | None
+    headers: Headers
+
+
+class Lane:
+    """What all connections share. Clients send the same head again and again, so each is parsed once."""
+
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        *,
+        limits: Limits,
+        request_ids: RequestIds,
+        cross_origin: CrossOrigin,
+        metrics: Metrics,
+    ) -> None:
+        self.evaluate = evaluate
+        self.limits = limits
+        self.request_ids = request_ids
+        self.responses = metrics.evaluate_responses
+        self.headers = (*SECURITY_HEADERS, *cross_origin.headers(PATH, None))
+        self.tail = b"".join(b"\r\n%s: %s" % header for header in self.headers) + _END
+        self._known_heads: dict[bytes, Head] = {}
+        self._default_headers: Headers | None = None
+        self._start = b""
+
+    def head(self, data: bytes) -> Head | None:
+        """The head of a plain request; None if it is any other."""
+        known = self._known_heads.get(data)
+        if known is not None:
+            return known
+        head = _parse(data)
+        if head is not None and head.request_id is None:
+            if len(self._known_heads) >= _MAX_KNOWN_HEADS:
+                self._known_heads.clear()
+            self._known_heads[data] = head
+        return head
+
+    def start(self, state: ServerState) -> bytes:
+        """What every answer begins with, up to its length."""
+        if state.default_headers is not self._default_headers:  # uvicorn makes new ones as the date moves on
+            self._default_headers = state.default_headers
+            lines = b"".join(b"%s: %s\r\n" % header for header in state.default_headers)
+            self._start = b"HTTP/1.1 200 OK\r\n" + lines + b"content-type: application/json\r\ncontent-length: "
+        return self._start
+
+
+class LaneProtocol(BoundedProtocol):
+    """One connection."""
+
+    lane: ClassVar[Lane]
+
+    _held = bytearray()  # a request that is not all here yet
+    _held_until_bytes = 0
+    _client: Hashable = None
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        super().connection_made(transport)
+        if not self.lane.limits.trusted_proxies:
+            self._client = self.lane.limits.client_of(self.client, ())
+
+    def data_received(self, data: bytes) -> None:
+        if self._held:
+            self._held += data
+            if len(self._held) < self._held_until_bytes:
+                return
+            data = self._release()
+        if self.phase is Phase.REQUEST and data.startswith(_START) and self._is_clear():
+            end = data.find(_END, 0, _HEAD_MAX_BYTES) + len(_END)
+            head = self.lane.head(data[:end])
+            if head is not None:
+                size = end + head.body_bytes
+                if len(data) == size and self._answer(head, data[end:]):
+                    return
+                if len(data) < size:
+                    self._hold(data, size)
+                    return
+        super().data_received(data)
+
+    def shutdown(self) -> None:
+        if self._held:
+            super().data_received(self._release())
+        super().shutdown()
+
+    def _is_clear(self) -> bool:
+        """Whether an answer may go out now: none is due before it, and the client reads what it is sent."""
+        return (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
+
+    def _hold(self, data: bytes, size: int) -> None:
+        self._unset_keepalive_if_required()
+        self._held = bytearray(data)
+        self._held_until_bytes = size
+        self.await_client(Phase.HELD_BODY, self.bounds.body_ticks)
+
+    def _release(self) -> bytes:
+        data, self._held = bytes(self._held), bytearray()
+        self.await_client(Phase.REQUEST, self.bounds.idle_ticks)
+        return data
+
+    def _answer(self, head: Head, body: bytes) -> bool:
+        """Answer a request, unless its project must be loaded first or something unforeseen happens."""
+        lane = self.lane
+        project = lane.evaluate.find(head.sdk_key)
+        if project is None:
+            return False
+        self._unset_keepalive_if_required()
+        self._ticks_left = self.bounds.idle_ticks
+        request_id = lane.request_ids.choose(head.request_id)
+        try:
+            lane.evaluate.admit(self._client or lane.limits.client_of(self.client, head.headers))
+            answer = lane.evaluate.answer(project, body)
+        except Error as error:
+            self._answer_error(error, request_id)
+            return True
+        except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
+            return False
+        lane.responses[200] += 1
+        length_and_id = b"%d\r\nx-request-id: %s" % (len(answer), request_id.encode())
+        self.transport.write(b"".join((lane.start(self.server_state), length_and_id, lane.tail, answer)))
+        return True
+
+    def _answer_error(self, error: Error, request_id: str) -> None:
+        answer = problem_of(error, request_id)
+        self.lane.responses[answer.status] += 1
+        headers = ((b"x-request-id", request_id.encode()), *self.lane.headers)
+        self.transport.write(response(answer, self.server_state.default_headers, headers))
+
+
+class _Collector:
+    """Takes down what the parser finds."""
+
+    def __init__(self) -> None:
+        self.headers: Headers = []
+        self.is_complete = False
+        self.has_body = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self.is_complete = True
+
+    def on_body(self, _: bytes) -> None:
+        self.has_body = True
+
+
+def _parse(data: bytes) -> Head | None:
+    """The head of a plain request, as the parser understands it that uvicorn uses; None if it is any other."""
+    collector = _Collector()
+    parser = httptools.HttpRequestParser(collector)
+    try:
+        parser.feed_data(data)
+    except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+        return None
+    if not collector.is_complete or collector.has_body or not parser.should_keep_alive() or parser.should_upgrade():
+        return None
+    given = dict(collector.headers)
+    if b"expect" in given or b"transfer-encoding" in given or len(collector.headers) > _MAX_HEADERS:
+        return None
+    length = given.get(b"content-length", b"")
+    if not (length.isdigit() and 0 < int(length) <= BODY_MAX_BYTES):
+        return None
+    return Head(sdk_key_in(collector.headers), int(length), given.get(b"x-request-id"), collector.headers)
+
+
+def connection_class(bounds: Bounds, request_ids: RequestIds, lane: Lane | None) -> type[BoundedProtocol]:
+    """The class of which uvicorn makes an object for each connection; without a lane it has the bounds only."""
+    shared = {"bounds": bounds, "request_ids": request_ids, "lane": lane}
+    return cast("type[BoundedProtocol]", type("Connection", (LaneProtocol if lane else BoundedProtocol,), shared))
