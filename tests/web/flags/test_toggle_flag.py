@@ -1,0 +1,48 @@
+"""POST …/flags/{flag_id}/toggle."""
+
+from flagstaff.bootstrap import Flagstaff
+from tests.support.api import Caller, Json, flag_path
+from tests.support.changes import changes_in
+from tests.web.flags.conftest import Elsewhere
+
+
+async def test_it_needs_a_token(client: Caller, ada: Caller, flag: Json) -> None:
+    assert (await client.post(f"{flag_path(flag)}/toggle")).status_code == 401
+    assert (await ada.get(flag_path(flag))).json() == flag
+
+
+async def test_a_flag_is_toggled_nowhere_but_in_its_place(ada: Caller, flag: Json, elsewhere: list[Elsewhere]) -> None:
+    for why, caller, path in elsewhere:
+        assert (await caller.post(f"{path}/toggle")).status_code == 404, why
+    assert (await ada.get(flag_path(flag))).json() == flag
+
+
+async def test_it_knows_post_only(ada: Caller, flag: Json) -> None:
+    answer = await ada.get(f"{flag_path(flag)}/toggle")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert (await ada.get(flag_path(flag))).json() == flag
+
+
+async def test_it_flips_enabled_and_keeps_everything_else(ada: Caller, flag: Json) -> None:
+    rule = await ada.create_rule(flag)
+    expected = flag
+    for enabled in (False, True, False):
+        answer = await ada.post(f"{flag_path(flag)}/toggle")
+        assert answer.status_code == 200
+        assert answer.json()["updated_at"] > expected["updated_at"]
+        expected = {**expected, "enabled": enabled, "updated_at": answer.json()["updated_at"]}
+        assert answer.json() == expected
+        assert (await ada.get(flag_path(flag))).json() == expected
+    assert (await ada.get(f"{flag_path(flag)}/rules")).json() == [rule]
+
+
+async def test_a_body_is_not_looked_at(ada: Caller, flag: Json) -> None:
+    answer = await ada.post(f"{flag_path(flag)}/toggle", content=b'{"enabled": tr')
+    assert (answer.status_code, answer.json()["enabled"]) == (200, False)
+
+
+async def test_who_toggled_what_is_written_down(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
+    toggled = (await ada.post(f"{flag_path(flag)}/toggle")).json()
+    change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
+    assert (change.action, change.actor.email) == ("flag.toggled", "ada@example.com")
+    assert (change.before, change.after) == (flag, toggled)
