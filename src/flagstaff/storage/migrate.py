@@ -1,12 +1,12 @@
 """Migrations, up and down, each run all or nothing: one transaction, under a lock that lets two starts migrate once."""
 
+from functools import cache
 from pathlib import Path
 
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import dialect
@@ -40,29 +40,29 @@ async def current_revision(database: Database) -> str | None:
 
 async def is_current(database: Database) -> bool:
     """Whether the database is at the revision that this version of Flagstaff needs."""
-    return await current_revision(database) == _script_directory(_configuration()).get_current_head()
+    return await current_revision(database) == _revisions()[-1]
 
 
 def _migrate(connection: sa.Connection, revision: str) -> list[str]:
-    configuration = _configuration()
-    configuration.attributes["connection"] = connection
-    scripts = _script_directory(configuration)
-    history = [script.revision for script in reversed(list(scripts.walk_revisions()))]
-    present, wanted = _current_revision(connection), _resolve(scripts, revision)
-    if present is not None and present not in history:
+    revisions = _revisions()
+    wanted = _steps(revisions, _resolve(revisions, revision))
+    present = _current_revision(connection)
+    if present is not None and present not in revisions:
         raise Error(
             Code.CONFLICT,
             f"The database is at revision {present}, which this version of Flagstaff does not know (its newest is "
-            f"{history[-1]}). Start the newer version that made it, or let that one go back: flagstaff migrate --to "
-            f"{history[-1]}.",
+            f"{revisions[-1]}). Start the newer version that made it, or let that one go back: flagstaff migrate --to "
+            f"{revisions[-1]}.",
         )
-    start, end = _steps_from_base(history, present), _steps_from_base(history, wanted)
-    if start < end:
-        command.upgrade(configuration, revision)
-        return history[start:end]
-    if start > end:
-        command.downgrade(configuration, revision)
-    return history[end:start][::-1]
+    done = _steps(revisions, present)
+    configuration = _configuration()
+    configuration.attributes["connection"] = connection
+    if wanted > done:
+        command.upgrade(configuration, revisions[wanted - 1])
+        return revisions[done:wanted]
+    if wanted < done:
+        command.downgrade(configuration, revisions[wanted - 1] if wanted else "base")
+    return revisions[wanted:done][::-1]
 
 
 def _current_revision(connection: sa.Connection) -> str | None:
@@ -71,25 +71,30 @@ def _current_revision(connection: sa.Connection) -> str | None:
     return connection.execute(sa.select(_version.c.version_num)).scalar_one_or_none()
 
 
-def _resolve(scripts: ScriptDirectory, revision: str) -> str | None:
-    try:
-        script = scripts.get_revision(revision)
-    except CommandError as error:
-        raise Error(
-            Code.INVALID, f"There is no revision {revision}. The newest is {scripts.get_current_head()}."
-        ) from error
-    return script.revision if script else None
+@cache
+def _revisions() -> list[str]:
+    """Every revision, oldest first."""
+    scripts = ScriptDirectory.from_config(_configuration()).walk_revisions()
+    return [script.revision for script in scripts][::-1]
 
 
-def _steps_from_base(history: list[str], revision: str | None) -> int:
-    return 0 if revision is None else history.index(revision) + 1
+def _resolve(revisions: list[str], revision: str) -> str | None:
+    if revision == "base":
+        return None
+    if revision == "head":
+        return revisions[-1]
+    if revision not in revisions:
+        known = ", ".join(["base", *revisions, "head"])
+        raise Error(Code.INVALID, f"There is no revision {revision!r}; there are {known}.")
+    return revision
+
+
+def _steps(revisions: list[str], revision: str | None) -> int:
+    """How many revisions lie between the empty database and this one."""
+    return 0 if revision is None else revisions.index(revision) + 1
 
 
 def _configuration() -> Config:
     configuration = Config()
     configuration.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
     return configuration
-
-
-def _script_directory(configuration: Config) -> ScriptDirectory:
-    return ScriptDirectory.from_config(configuration)
