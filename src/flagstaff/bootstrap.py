@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import structlog
@@ -16,11 +16,14 @@ from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.background import Background
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.periodic import Periodic
+from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.runtime.spool import Spool
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
+from flagstaff.services.history import History
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -46,6 +49,10 @@ _RETRY_SECONDS = 1.0
 _DRAIN_SECONDS = 3.0
 # How many addresses the limits remember; flooded all at once they take some 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
+# How soon the history of what was deleted goes, and of what has grown too old.
+_PURGE_SECONDS = 60.0
+_PURGE_STOP_SECONDS = 1.0
+_SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
 
@@ -87,6 +94,10 @@ class Flagstaff:
         self.database.announce_to(self._refresh_snapshots)
         self._feed = self._make_feed(settings.database_url) if settings.database_url else None
         self._retry = Periodic("snapshot retry", _RETRY_SECONDS, self.snapshots.retry)
+        self._history = History(self.database, now)
+        self._recorder = Recorder(write=self._history.record, spool=Spool(settings.data_dir / _SPOOL_FOLDER))
+        self._purge = Periodic("history purge", _PURGE_SECONDS, self._purge_history)
+        self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
             register=_window(settings.register_rate_limit, _ACCOUNT_KEYS),
@@ -109,7 +120,7 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
-        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=lambda *_: None)
+        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=self._recorder.record)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(
@@ -131,11 +142,15 @@ class Flagstaff:
         await self.snapshots.start()
         if self._feed:
             await self._feed.start()
+        await self._recorder.start()
         self._retry.start()
+        self._purge.start()
 
     async def stop(self) -> None:
         """Finish what is under way, within a few seconds, and close everything."""
         await self._background.drain(_DRAIN_SECONDS)
+        await self._purge.stop(_PURGE_STOP_SECONDS)
+        await self._recorder.stop(_DRAIN_SECONDS)
         await self._retry.stop()
         if self._feed:
             await self._feed.stop()
@@ -173,6 +188,16 @@ class Flagstaff:
             sent_at=utc_now(),
         )
         await self._mailer.send(message)
+
+    async def _purge_history(self) -> None:
+        await self._history.purge(timedelta(days=self._settings.history_retention_days))
+
+    def _export_figures(self) -> None:
+        recorder, export = self._recorder, self.metrics
+        export.add_counter("history_written", "Evaluations in the history.", lambda: recorder.written)
+        export.add_counter("history_dropped", "Evaluations that no room was left for.", lambda: recorder.dropped)
+        export.add_gauge("history_waiting", "Evaluations on their way to the history.", lambda: recorder.waiting)
+        export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
 
     async def _check_readiness(self) -> None:
         if not await is_current(self.database):
