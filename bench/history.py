@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.evaluation.records import RecordBatch, RecordGroup
 from flagstaff.storage.database import HISTORY_FILE, Database
-from flagstaff.storage.evaluation_pages import EvaluationFilter, FlagFilter, list_evaluations
+from flagstaff.storage.evaluation_pages import list_evaluations
 from flagstaff.storage.evaluation_summaries import sum_by_interval
 from flagstaff.storage.evaluations import list_recorded_environments, write_batch
 from flagstaff.storage.migrate import migrate

@@ -115,6 +115,7 @@ class Flagstaff:
             flags=Flags(self.database, now),
             rules=Rules(self.database, now),
             changes=Changes(self.database),
+            history=self._history,
             background=self._background,
             limits=limits,
             metrics=self.metrics,

@@ -40,10 +40,15 @@ class RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvaluation:
-    """One evaluate call as it was stored, with every flag and its outcome."""
+    """One evaluate call as it was stored."""
 
     id: UUID
     evaluated_at: datetime
     user_id: str | None
     user_email: str | None
-    outcomes: Sequence[tuple[LayoutFlag, Outcome]]
+    layout: Layout
+    recorded: bytes
+
+    def outcomes(self) -> list[tuple[LayoutFlag, Outcome]]:
+        """Every flag with its outcome."""
+        return self.layout.outcomes(self.recorded)

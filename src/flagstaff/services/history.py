@@ -1,6 +1,7 @@
 """The evaluation history: who got what, and why; and its end, by age and with what it belongs to."""
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +10,14 @@ from uuid import UUID
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import invalid_field
+from flagstaff.evaluation.filters import EvaluationFilter
 from flagstaff.evaluation.layout import Layout
-from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import RecordBatch
+from flagstaff.evaluation.records import RecordBatch, RecordedEvaluation
 from flagstaff.services.access import FlagPath, open_environment, open_flag
 from flagstaff.storage import environments, evaluations
 from flagstaff.storage.database import Database
 from flagstaff.storage.evaluation_ids import LAST_ID, first_id_at
-from flagstaff.storage.evaluation_pages import EvaluationFilter, EvaluationPage, get_layouts, list_evaluations
+from flagstaff.storage.evaluation_pages import get_layouts, list_evaluations
 from flagstaff.storage.evaluation_summaries import Count, outcomes_of, sum_by_interval
 
 MAX_INTERVALS = 1000
@@ -25,16 +26,28 @@ DELETED_AT_ONCE = 5000  # so that no batch waits long for a deletion
 
 _MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NOTHING = EvaluationPage([], None)
+_cursor = re.compile("[0-9a-f]{32}")  # an id
 
 
 @dataclass(frozen=True, slots=True)
+class EvaluationsPage:
+    """Evaluations, newest first; `next_cursor` leads to older ones, if there may be any.
+
+    A search looks at a bounded part of the history at a time, so that a page may be short and not the last.
+    """
+
+    items: Sequence[RecordedEvaluation]
+    next_cursor: str | None
+
+
+@dataclass(slots=True)
 class FlagInterval:
-    """What came of a flag in an interval: how often each reason was given, for on and for off."""
+    """What came of a flag in an interval: how often it was on and off, and how often for each reason."""
 
     start: datetime
-    on: Mapping[str, int]
-    off: Mapping[str, int]
+    on: int
+    off: int
+    reasons: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +80,30 @@ class History:
         wanted: EvaluationFilter,
         *,
         limit: int,
-        before: bytes | None,
-    ) -> EvaluationPage:
-        """A page of the evaluations of an environment, newest first, with all of their flags."""
+        cursor: str | None,
+    ) -> EvaluationsPage:
+        """The evaluations of an environment, also of flags that are no more.
+
+        Raises:
+            Error: INVALID for a cursor that is none of ours.
+        """
+        before = _id(cursor)
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
-        return await self._list(environment_id, wanted, limit, before)
+        return await self._list(environment_id, wanted, limit=limit, before=before)
 
     async def list_flag_evaluations(
-        self, actor: Actor, path: FlagPath, wanted: EvaluationFilter, *, limit: int, before: bytes | None
-    ) -> EvaluationPage:
-        """A page of the evaluations of a flag, which `wanted` filters by, newest first."""
+        self, actor: Actor, path: FlagPath, wanted: EvaluationFilter, *, limit: int, cursor: str | None
+    ) -> EvaluationsPage:
+        """The evaluations of a flag, by whose id `wanted` filters.
+
+        Raises:
+            Error: INVALID for a cursor that is none of ours.
+        """
+        before = _id(cursor)
         async with self.database.read() as connection:
             await open_flag(connection, actor, path)
-        return await self._list(path.environment_id, wanted, limit, before)
+        return await self._list(path.environment_id, wanted, limit=limit, before=before)
 
     async def summarise_environment(
         self,
@@ -139,13 +162,14 @@ class History:
             await evaluations.delete_unused_layouts(connection, oldest)
 
     async def _list(
-        self, environment_id: UUID, wanted: EvaluationFilter, limit: int, before: bytes | None
-    ) -> EvaluationPage:
+        self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None
+    ) -> EvaluationsPage:
         async with self.database.read_history() as connection:
             number = await evaluations.find_environment_number(connection, environment_id)
             if number is None:
-                return _NOTHING
-            return await list_evaluations(connection, number, wanted, limit=limit, before=before)
+                return EvaluationsPage([], None)
+            page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
+        return EvaluationsPage(page.items, page.next_before.hex() if page.next_before else None)
 
     async def _delete_before(self, number: int, before: bytes, minute: int) -> None:
         more = True
@@ -171,15 +195,22 @@ def _by_flag(
     for (minute, layout_id), count in sorted(sums.items(), key=lambda item: item[0]):
         for flag, outcome, times in outcomes_of(layouts[layout_id], count):
             if flag_key in (None, flag.key):
-                cell = found[flag.key].setdefault(minute, FlagInterval(_moment(minute), {}, {}))
-                _count(cell, outcome, flag.rollout_percentage, times)
+                cell = found[flag.key].setdefault(minute, FlagInterval(_moment(minute), 0, 0, {}))
+                if outcome.enabled:
+                    cell.on += times
+                else:
+                    cell.off += times
+                reason = outcome.reason(flag.rollout_percentage)
+                cell.reasons[reason] = cell.reasons.get(reason, 0) + times
     return {key: list(cells.values()) for key, cells in sorted(found.items())}
 
 
-def _count(cell: FlagInterval, outcome: Outcome, rollout_percentage: int, times: int) -> None:
-    reasons: dict[str, int] = cell.on if outcome.enabled else cell.off  # type: ignore[assignment]
-    reason = outcome.reason(rollout_percentage)
-    reasons[reason] = reasons.get(reason, 0) + times
+def _id(cursor: str | None) -> bytes | None:
+    if cursor is None:
+        return None
+    if not _cursor.fullmatch(cursor):
+        raise invalid_field("cursor", "is not a cursor of this list; leave it out to begin at the newest")
+    return bytes.fromhex(cursor)
 
 
 def _minutes(at: datetime, *, up: bool = False) -> int:

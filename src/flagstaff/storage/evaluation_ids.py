@@ -46,15 +46,3 @@ def evaluated_at(value: bytes) -> datetime:
 def minute_of(value: bytes) -> int:
     """The minute, counted from 1970, of an id."""
     return int.from_bytes(value[:6]) // 60_000
-
-
-def cursor_of(value: bytes) -> str:
-    """An id as the cursor of a page."""
-    return value.hex()
-
-
-def id_of_cursor(cursor: str) -> bytes:
-    """The id that a cursor holds; raises ValueError for what is none."""
-    if len(cursor) != 32 or not set(cursor) <= set("0123456789abcdef"):
-        raise ValueError("must be the next_cursor of an earlier page")
-    return bytes.fromhex(cursor)

@@ -5,7 +5,6 @@ A page that stops at that bound has fewer items than asked for, perhaps none, an
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +12,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.layout import RULE_BASE, Layout, LayoutFlag
+from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.layout import RULE_BASE, Layout
 from flagstaff.evaluation.records import RecordedEvaluation
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.evaluation_ids import LAST_ID, evaluated_at, first_id_at, minute_of, next_id
@@ -25,42 +25,6 @@ SEGMENTS_FOUND = 50  # for a user: every evaluation in those that hold the hash
 
 _rows = tables.evaluations.c
 _segments = tables.segments.c
-
-
-@dataclass(frozen=True, slots=True)
-class FlagFilter:
-    """Evaluations of a flag, by its id or by its key; `enabled` narrows them to those that were on, or off."""
-
-    flag_id: UUID | None = None
-    key: str | None = None
-    enabled: bool | None = None
-
-    def find(self, layout: Layout) -> tuple[int | None, LayoutFlag] | None:
-        """The flag in a layout with its position among the recorded flags, or None beside it if it is constant."""
-        for position, flag in enumerate(layout.recorded):
-            if self._is(flag):
-                return position, flag
-        return next(((None, flag) for flag in layout.constant if self._is(flag)), None)
-
-    def _is(self, flag: LayoutFlag) -> bool:
-        return flag.id == self.flag_id or flag.key == self.key
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationFilter:
-    """Which evaluations to list; None stands for any. `since` is inclusive, `until` is not."""
-
-    user_id: str | None = None
-    user_email: str | None = None
-    flag: FlagFilter | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-
-    @property
-    def hashes(self) -> list[bytes]:
-        """What the segments with a wanted user's evaluations hold."""
-        texts = (self.user_id, None if self.user_email is None else email_identity(self.user_email))
-        return [user_hash(text) for text in texts if text is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +78,7 @@ async def _spans(
     connection: AsyncConnection, number: int, wanted: EvaluationFilter, whole: _Span
 ) -> tuple[list[_Span], bytes | None]:
     """Where to look, newest first, and the end of what is then left for another request."""
-    hashes = wanted.hashes
+    hashes = _hashes(wanted)
     if not hashes and not wanted.flag:
         return [whole], None
     rest = await _end_of_segments(connection, number, whole, skipped=SEGMENTS_SEARCHED if hashes else SEGMENTS_EXAMINED)
@@ -137,6 +101,12 @@ async def _spans(
         for row in found[:SEGMENTS_FOUND]
     ]
     return spans, rest
+
+
+def _hashes(wanted: EvaluationFilter) -> list[bytes]:
+    """What the segments with a wanted user's evaluations hold."""
+    texts = (wanted.user_id, None if wanted.user_email is None else email_identity(wanted.user_email))
+    return [user_hash(text) for text in texts if text is not None]
 
 
 async def _end_of_segments(connection: AsyncConnection, number: int, span: _Span, *, skipped: int) -> bytes | None:
@@ -220,5 +190,6 @@ def _evaluation(row: Any, layout: Layout) -> RecordedEvaluation:
         evaluated_at=evaluated_at(row.id),
         user_id=row.user_id,
         user_email=row.user_email,
-        outcomes=layout.outcomes(row.recorded),
+        layout=layout,
+        recorded=row.recorded,
     )

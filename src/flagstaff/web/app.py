@@ -13,10 +13,11 @@ from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
+from flagstaff.services.history import History
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.telemetry import Metrics
-from flagstaff.web import accounts, changes, environments, flags, health, projects, rules
+from flagstaff.web import accounts, changes, environments, flags, health, history, projects, rules
 from flagstaff.web.auth import Authentication
 from flagstaff.web.bodies import BodyLimit
 from flagstaff.web.cors import CrossOrigin
@@ -39,6 +40,7 @@ class State:
     flags: Flags
     rules: Rules
     changes: Changes
+    history: History
     background: Background
     limits: Limits
     metrics: Metrics
@@ -48,7 +50,7 @@ class State:
 def create_api() -> FastAPI:
     """The routes, which need no state to be described."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, flags, rules, changes, health):
+    for resource in (accounts, projects, environments, flags, rules, changes, history, health):
         app.routes.extend(resource.router.routes)  # one flat list, in which a 405 finds all methods of an address
     add_problem_handlers(app)
     add_docs(app, lambda: describe(app, __version__))

@@ -1,0 +1,265 @@
+"""HTTP of the evaluation history."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.domain.errors import invalid_field
+from flagstaff.domain.moments import format_moment
+from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.layout import LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.evaluation.records import RecordedEvaluation
+from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
+from flagstaff.web.auth import CurrentActor
+from flagstaff.web.ids import FlagIds, Id
+from flagstaff.web.responses import json_response
+from flagstaff.web.schemas import FlagKey, Moment, Text, Uuid, problems
+
+_ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
+_MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
+_INTERVAL = "must be a number of minutes, hours or days, such as 5m, 1h or 1d"
+
+router = APIRouter(prefix=_ENVIRONMENT, tags=["Evaluation history"])
+
+_interval = re.compile(r"([1-9][0-9]{0,4})([mhd])")
+_units = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+
+
+def _read_moment(given: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        raise ValueError(_MOMENT) from None
+    if moment.tzinfo is None or not 1970 < moment.year < 3000:  # a day of room on either side for its offset
+        raise ValueError(_MOMENT)
+    return moment.astimezone(UTC)
+
+
+def _read_boolean(given: str) -> bool:
+    if given not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return given == "true"
+
+
+def _check_interval(given: str) -> str:
+    if not _interval.fullmatch(given):
+        raise ValueError(_INTERVAL)
+    return given
+
+
+PastMoment = Annotated[
+    datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+Boolean = Annotated[bool, BeforeValidator(_read_boolean), WithJsonSchema({"type": "boolean"})]
+Interval = Annotated[
+    str, AfterValidator(_check_interval), Field(json_schema_extra={"pattern": f"^{_interval.pattern}$"})
+]
+Since = Annotated[PastMoment | None, Field(description="Not before this time.")]
+Until = Annotated[PastMoment | None, Field(description="Before this time.")]
+
+
+class FlagEvaluationsQuery(BaseModel):
+    """Which evaluations of a flag to list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[Text | None, Field(description="Of this user.")] = None
+    user_email: Annotated[Text | None, Field(description="Of this user, without regard to case.")] = None
+    enabled: Annotated[Boolean | None, Field(description="With the flag on, or off.")] = None
+    since: Since = None
+    until: Until = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 50
+    cursor: Annotated[Text | None, Field(description="The `next_cursor` of the page before.")] = None
+
+    def filter(self, flag: FlagFilter | None) -> EvaluationFilter:
+        """The same for the service."""
+        return EvaluationFilter(self.user_id, self.user_email, flag, self.since, self.until)
+
+
+class EvaluationsQuery(FlagEvaluationsQuery):
+    """Which evaluations to list."""
+
+    flag_key: Annotated[FlagKey | None, Field(description="With this flag, which may be deleted.")] = None
+    enabled: Annotated[Boolean | None, Field(description="With the flag of `flag_key` on, or off.")] = None
+
+
+class SummaryQuery(BaseModel):
+    """What to sum up: by default the last 24 hours."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    since: Since = None
+    until: Until = None
+    interval: Annotated[Interval, Field(description="Minutes, hours or days: `5m`, `1h`, `1d`.")] = "1h"
+    flag_key: Annotated[FlagKey | None, Field(description="Only this flag.")] = None
+
+
+class FlagOutcome(BaseModel):
+    """What was answered for a flag."""
+
+    enabled: bool
+    reason: str
+
+
+class EvaluateCall(BaseModel):
+    """One evaluate call."""
+
+    id: Uuid
+    evaluated_at: Moment
+    user_id: str | None
+    user_email: str | None
+
+
+class EvaluationOut(EvaluateCall):
+    """One evaluate call and what was answered for each flag, by key."""
+
+    flags: dict[str, FlagOutcome]
+
+
+class FlagEvaluationOut(EvaluateCall, FlagOutcome):
+    """One evaluate call and what was answered for the flag."""
+
+
+class EvaluationsPageOut(BaseModel):
+    """Some evaluations, newest first. A search may give a short page, or an empty one, that is not the last."""
+
+    items: list[EvaluationOut]
+    next_cursor: str | None = Field(description="Leads to older evaluations; null when there are none.")
+
+
+class FlagEvaluationsPageOut(BaseModel):
+    """Some evaluations of a flag, newest first. A short page, or an empty one, need not be the last."""
+
+    items: list[FlagEvaluationOut]
+    next_cursor: str | None = Field(description="Leads to older evaluations; null when there are none.")
+
+
+class FlagIntervalOut(BaseModel):
+    """How often a flag was on and off in an interval, and how often for each reason."""
+
+    start: Moment
+    on: int
+    off: int
+    reasons: dict[str, int] = Field(examples=[{"User in 20% rollout": 40, "User not in 20% rollout": 160}])
+
+
+class SummaryOut(BaseModel):
+    """By flag key its intervals, oldest first. Intervals without an evaluation of the flag are left out."""
+
+    since: Moment = Field(description="Rounded down to a whole interval.")
+    until: Moment = Field(description="Rounded up to a whole interval.")
+    interval: str
+    flags: dict[str, list[FlagIntervalOut]]
+
+
+async def _history(request: Request) -> History:
+    history: History = request.app.state.history
+    return history
+
+
+Service = Annotated[History, Depends(_history)]
+
+
+@router.get("/evaluations", response_model=EvaluationsPageOut, responses=problems(400, 401, 404, 503))
+async def list_evaluations(
+    project_id: Id, env_id: Id, query: Annotated[EvaluationsQuery, Query()], actor: CurrentActor, history: Service
+) -> Response:
+    """Who got what in an environment, and why, newest first."""
+    if query.enabled is not None and query.flag_key is None:
+        raise invalid_field("enabled", "needs flag_key, which says of what flag")
+    flag = FlagFilter(key=query.flag_key, enabled=query.enabled) if query.flag_key else None
+    page = await history.list_environment_evaluations(
+        actor, project_id, env_id, query.filter(flag), limit=query.limit, cursor=query.cursor
+    )
+    return await _page_response(page, _evaluation_view)
+
+
+@router.get("/evaluations/summary", response_model=SummaryOut, responses=problems(400, 401, 404, 503))
+async def summarise_evaluations(
+    project_id: Id, env_id: Id, query: Annotated[SummaryQuery, Query()], actor: CurrentActor, history: Service
+) -> Response:
+    """How often each flag was on and off, by interval and reason."""
+    summary = await history.summarise_environment(
+        actor,
+        project_id,
+        env_id,
+        since=query.since,
+        until=query.until,
+        interval=_duration(query.interval),
+        flag_key=query.flag_key,
+    )
+    return await asyncio.to_thread(json_response, _summary_view(summary, query.interval))
+
+
+@router.get(
+    "/flags/{flag_id}/evaluations", response_model=FlagEvaluationsPageOut, responses=problems(400, 401, 404, 503)
+)
+async def list_flag_evaluations(
+    path: FlagIds, query: Annotated[FlagEvaluationsQuery, Query()], actor: CurrentActor, history: Service
+) -> Response:
+    """Who got what of a flag, and why, newest first."""
+    wanted = query.filter(FlagFilter(flag_id=path.flag_id, enabled=query.enabled))
+    page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, cursor=query.cursor)
+    return await _page_response(page, lambda evaluation: _flag_evaluation_view(evaluation, path.flag_id))
+
+
+async def _page_response(page: EvaluationsPage, view: Callable[[RecordedEvaluation], dict[str, Any]]) -> Response:
+    # A hundred evaluations of a thousand flags take a while: not on the event loop.
+    def respond() -> Response:
+        return json_response({"items": [view(each) for each in page.items], "next_cursor": page.next_cursor})
+
+    return await asyncio.to_thread(respond)
+
+
+def _evaluation_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
+    flags = {flag.key: _outcome_view(flag, outcome) for flag, outcome in evaluation.outcomes()}
+    return {**_call_view(evaluation), "flags": flags}
+
+
+def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:
+    found = next(_outcome_view(flag, outcome) for flag, outcome in evaluation.outcomes() if flag.id == flag_id)
+    return {**_call_view(evaluation), **found}
+
+
+def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
+    return {
+        "id": evaluation.id,
+        "evaluated_at": format_moment(evaluation.evaluated_at),
+        "user_id": evaluation.user_id,
+        "user_email": evaluation.user_email,
+    }
+
+
+def _outcome_view(flag: LayoutFlag, outcome: Outcome) -> dict[str, Any]:
+    return {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
+
+
+def _summary_view(summary: Summary, interval: str) -> dict[str, Any]:
+    return {
+        "since": format_moment(summary.since),
+        "until": format_moment(summary.until),
+        "interval": interval,
+        "flags": {key: [_interval_view(each) for each in intervals] for key, intervals in summary.flags.items()},
+    }
+
+
+def _interval_view(interval: FlagInterval) -> dict[str, Any]:
+    return {
+        "start": format_moment(interval.start),
+        "on": interval.on,
+        "off": interval.off,
+        "reasons": interval.reasons,
+    }
+
+
+def _duration(interval: str) -> timedelta:
+    number, unit = interval[:-1], interval[-1]
+    return int(number) * _units[unit]
