@@ -1,0 +1,121 @@
+"""The papers say what is: links lead somewhere, and names, settings, errors and metrics are those of the code."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.errors import Code
+from flagstaff.settings import Settings
+from flagstaff.web.errors import STATUSES
+
+ROOT = Path(__file__).parents[1]
+PAPERS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "spec").rglob("*.md")],
+    key=lambda path: path.relative_to(ROOT).as_posix(),
+)
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+_FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+_CODE_SPAN = re.compile(r"`([^`\n]+)`")
+_SETTING_ROW = re.compile(r"^\| `(FLAGSTAFF_\w+)` \| (.+?) \| (.+) \|$", re.MULTILINE)
+
+each_paper = pytest.mark.parametrize("paper", PAPERS, ids=lambda path: path.relative_to(ROOT).as_posix())
+
+
+def prose(paper: Path) -> str:
+    return _FENCED.sub("", paper.read_text())
+
+
+def anchors(paper: Path) -> set[str]:
+    """What the headings of a paper can be linked by."""
+    headings = _HEADING.findall(prose(paper))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(paper: Path) -> Iterator[str]:
+    for link in _LINK.findall(prose(paper)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (paper.parent / unquote(path)).resolve() if path else paper
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            yield link
+
+
+@each_paper
+def test_every_link_leads_somewhere(paper: Path) -> None:
+    assert not list(broken_links(paper))
+
+
+@each_paper
+def test_every_named_source_file_exists(paper: Path) -> None:
+    tops = {path.name for path in [*ROOT.iterdir(), *(ROOT / "src" / "flagstaff").iterdir()] if path.is_dir()}
+    named = {span for span in _CODE_SPAN.findall(prose(paper)) if re.fullmatch(r"[\w/.-]+\.(py|md|json|toml)", span)}
+    places = [ROOT, ROOT / "src" / "flagstaff", paper.parent]
+    paths = {name for name in named if name.partition("/")[0] in tops}
+    assert not {name for name in paths if not any((place / name).exists() for place in places)}
+
+
+@each_paper
+def test_every_named_setting_is_one(paper: Path) -> None:
+    known = {row.variable for row in Settings.rows()}
+    named = set(re.findall(r"FLAGSTAFF_[A-Z_]*[A-Z]", paper.read_text()))
+    assert {name.removesuffix("_FILE") for name in named} <= known
+
+
+@each_paper
+def test_no_paper_names_a_machine_or_a_registry(paper: Path) -> None:
+    assert not re.search(r"/(home|Users|work)/\w|pypi|npmjs", paper.read_text())
+
+
+def test_the_settings_reference_equals_the_settings() -> None:
+    expected = [tuple(row) for row in Settings.rows()]
+    found = _SETTING_ROW.findall((ROOT / "docs" / "reference" / "settings.md").read_text())
+    assert [(variable, default.strip("`"), meaning) for variable, default, meaning in found] == expected
+
+
+def test_the_api_reference_names_every_kind_of_error() -> None:
+    reference = (ROOT / "docs" / "reference" / "api.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| `urn:flagstaff:error:(\w+)`", reference, re.MULTILINE)
+    documented = {kind: int(status) for status, kind in rows}
+    assert {code.value: STATUSES[code] for code in Code}.items() <= documented.items()
+
+
+async def test_the_metrics_reference_names_every_metric(data_directory: Path) -> None:
+    flagstaff = Flagstaff(Settings.load({"FLAGSTAFF_DATA_DIR": str(data_directory)}))
+    try:
+        text, _ = flagstaff.metrics.render()
+    finally:
+        await flagstaff.stop()
+    exported = set(re.findall(r"^# HELP (flagstaff_\w+) ", text.decode(), re.MULTILINE))
+    documented = set(re.findall(r"`(flagstaff_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text()))
+    assert {name for name in exported if not name.endswith("_created")} == documented
+
+
+def test_the_decisions_are_numbered_without_gaps() -> None:
+    numbers = [int(path.name[:4]) for path in DECISIONS]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert all(path.read_text().startswith(f"# {path.name[:4]} ") for path in DECISIONS)
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_tells_its_context_consequences_and_alternatives(decision: Path) -> None:
+    headings = _HEADING.findall(decision.read_text())[1:]
+    assert headings == ["Context", "Decision", "Consequences", "Alternatives", "In the code"]
+
+
+def test_every_decision_is_listed() -> None:
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert [path.name for path in DECISIONS] == [link for link in _LINK.findall(index) if link[:4].isdigit()]
+
+
+def test_every_recipe_that_is_named_is_in_the_makefile() -> None:
+    recipes = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {name for paper in PAPERS for name in re.findall(r"(?:`|^)make ([a-z]+)", paper.read_text(), re.MULTILINE)}
+    assert named <= recipes
