@@ -12,7 +12,7 @@ from flagstaff.domain.changes import Actor, change_of
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.flags import Rule, RuleType, check_rule_value
 from flagstaff.domain.moments import later_than
-from flagstaff.services.access import FlagPath, open_flag
+from flagstaff.services.access import FlagPath, open_environment, open_flag
 from flagstaff.storage import rules
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database
@@ -50,6 +50,13 @@ class Rules:
         async with self.database.read() as connection:
             await open_flag(connection, actor, path)
             return await rules.list_rules(connection, path.flag_id)
+
+    async def list_rules_of_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> list[Rule]:
+        """The rules of all flags of an environment; those of one flag in the order in which they are tried."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id)
+            found = await rules.list_rules_of_environment(connection, environment_id)
+        return sorted(found, key=lambda rule: (rule.flag_id, -rule.priority, rule.created_at, rule.id))
 
     async def get_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> Rule:
         """One rule."""

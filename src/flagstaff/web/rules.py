@@ -14,9 +14,9 @@ from flagstaff.web.ids import FlagIds, Id
 from flagstaff.web.responses import json_response, no_content
 from flagstaff.web.schemas import Body, Moment, Priority, RuleTypeName, RuleValue, Update, Uuid, optional, problems
 
-router = APIRouter(
-    prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules", tags=["Targeting rules"]
-)
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
+
+_RULES = "/flags/{flag_id}/rules"
 
 
 class RuleOut(BaseModel):
@@ -77,32 +77,39 @@ def _rules(request: Request) -> Rules:
 Service = Annotated[Rules, Depends(_rules)]
 
 
-@router.post("", status_code=201, response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
+@router.post(_RULES, status_code=201, response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
 async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
     """Create a rule."""
     return json_response(_view(await rules.create_rule(actor, path, **_values(body.model_dump()))), 201)
 
 
-@router.get("", response_model=list[RuleOut], responses=problems(401, 404, 503))
+@router.get(_RULES, response_model=list[RuleOut], responses=problems(401, 404, 503))
 async def list_rules(path: FlagIds, actor: CurrentActor, rules: Service) -> Response:
     """The rules of a flag in the order in which they are tried: by priority, then oldest first."""
     return json_response([_view(rule) for rule in await rules.list_rules(actor, path)])
 
 
-@router.get("/{rule_id}", response_model=RuleOut, responses=problems(401, 404, 503))
+@router.get(_RULES + "/{rule_id}", response_model=RuleOut, responses=problems(401, 404, 503))
 async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
     """One rule."""
     return json_response(_view(await rules.get_rule(actor, path, rule_id)))
 
 
-@router.put("/{rule_id}", response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
+@router.put(_RULES + "/{rule_id}", response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
 async def update_rule(path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service) -> Response:
     """Change a rule; only the given fields change."""
     return json_response(_view(await rules.update_rule(actor, path, rule_id, **_values(body.given()))))
 
 
-@router.delete("/{rule_id}", status_code=204, responses=problems(401, 404, 503))
+@router.delete(_RULES + "/{rule_id}", status_code=204, responses=problems(401, 404, 503))
 async def delete_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
     """Delete a rule."""
     await rules.delete_rule(actor, path, rule_id)
     return no_content()
+
+
+@router.get("/rules", response_model=list[RuleOut], responses=problems(401, 404, 503))
+async def list_environment_rules(project_id: Id, env_id: Id, actor: CurrentActor, rules: Service) -> Response:
+    """The rules of all flags of an environment, flag by flag, each flag's in the order in which they are tried."""
+    found = await rules.list_rules_of_environment(actor, project_id, env_id)
+    return json_response([_view(rule) for rule in found])
