@@ -21,6 +21,7 @@ from flagstaff.web import accounts, changes, environments, flags, health, histor
 from flagstaff.web.auth import Authentication
 from flagstaff.web.bodies import BodyLimit
 from flagstaff.web.cors import CrossOrigin
+from flagstaff.web.dashboard import Dashboard
 from flagstaff.web.docs import add_docs
 from flagstaff.web.edge import Edge, RequestIds
 from flagstaff.web.evaluate import PATH, Evaluate
@@ -67,6 +68,7 @@ def create_app(
 ) -> ASGIApp:
     """The whole application, from the outermost middleware to the routes."""
     api = create_api()
+    api.router.default = Dashboard(api.router.default)
     for part in fields(state):
         setattr(api.state, part.name, getattr(state, part.name))
     evaluate_route = EvaluateRoute(evaluate, state.limits)

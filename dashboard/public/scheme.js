@@ -1,0 +1,12 @@
+// Runs before the first paint, so that a page chosen dark never flashes white.
+(() => {
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem("mantine-color-scheme-value");
+  } catch {
+    // Storage may be blocked; then the system's wish is followed.
+  }
+  const dark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  document.documentElement.dataset.mantineColorScheme = dark ? "dark" : "light";
+  document.documentElement.style.background = dark ? "#13171c" : "#ffffff";
+})();

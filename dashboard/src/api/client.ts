@@ -1,0 +1,39 @@
+/** The one client of the API. Its paths, bodies and answers are typed by spec/openapi.json. */
+
+import createClient, { type Middleware } from "openapi-fetch";
+import { currentSession, endSession } from "../lib/session";
+import type { components, paths } from "./schema";
+
+type Schemas = components["schemas"];
+export type Project = Schemas["ProjectOut"];
+export type Environment = Schemas["EnvironmentItem"];
+export type Flag = Schemas["FlagOut"];
+export type Rule = Schemas["RuleOut"];
+export type RuleType = Rule["rule_type"];
+export type NewFlag = Schemas["NewFlag"];
+export type NewRule = Schemas["NewRule"];
+
+export interface EnvironmentPath {
+  readonly project_id: string;
+  readonly env_id: string;
+}
+
+export interface FlagPath extends EnvironmentPath {
+  readonly flag_id: string;
+}
+
+const authorization: Middleware = {
+  onRequest({ request, schemaPath }) {
+    const session = currentSession();
+    if (session && schemaPath.startsWith("/api")) request.headers.set("Authorization", `Bearer ${session.token}`);
+    return request;
+  },
+  onResponse({ request, response, schemaPath }) {
+    if (response.status !== 401 || !schemaPath.startsWith("/api")) return;
+    // An answer to an earlier token says nothing about the present one.
+    if (request.headers.get("Authorization") === `Bearer ${currentSession()?.token}`) endSession("expired");
+  },
+};
+
+export const client = createClient<paths>({ baseUrl: window.location.origin });
+client.use(authorization);

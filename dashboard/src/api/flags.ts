@@ -1,0 +1,111 @@
+/** Flags of an environment. A list and its single flags are kept alike in the cache, whichever a change comes by. */
+
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client, type EnvironmentPath, type Flag, type FlagPath, type NewFlag } from "./client";
+import { ask } from "./problem";
+
+const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
+const REFRESH_MILLISECONDS = 30_000;
+
+export function flagsQuery(path: EnvironmentPath) {
+  return queryOptions({
+    queryKey: ["flags", path.env_id],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
+    refetchInterval: REFRESH_MILLISECONDS,
+  });
+}
+
+export function flagQuery(path: FlagPath) {
+  return queryOptions({
+    queryKey: ["flag", path.flag_id],
+    queryFn: ({ signal }) => ask(client.GET(`${BASE}/{flag_id}`, { params: { path }, signal })),
+    refetchInterval: REFRESH_MILLISECONDS,
+  });
+}
+
+export function useCreateFlag(path: EnvironmentPath) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (body: NewFlag) => ask(client.POST(BASE, { params: { path }, body })),
+    onSuccess: (flag) => {
+      cache.setQueryData(flagQuery({ ...path, flag_id: flag.id }).queryKey, flag);
+      return cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
+    },
+  });
+}
+
+export function useUpdateFlag(path: FlagPath) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { name: string; description: string | null }) =>
+      ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body })),
+    onSuccess: (flag) => {
+      keep(cache, path, flag);
+      return refreshChanges(cache, path);
+    },
+  });
+}
+
+export function useDeleteFlag(path: FlagPath) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: () => ask(client.DELETE(`${BASE}/{flag_id}`, { params: { path } })),
+    onSuccess: () => {
+      cache.setQueryData(flagsQuery(path).queryKey, (list) => list?.filter((flag) => flag.id !== path.flag_id));
+      return refreshChanges(cache, path);
+    },
+  });
+}
+
+interface Switching {
+  readonly flag: Flag;
+  readonly enabled: boolean;
+}
+
+/**
+ * Turns flags on and off, shown at once and taken back when refused.
+ *
+ * It says which state is wanted instead of flipping what the server has: two people who both turn a flag off must not
+ * turn it on. Switches of one environment reach the server in the order in which they were thrown.
+ */
+export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Switching, error: Error) => void) {
+  const cache = useQueryClient();
+  const mutationKey = ["switch", path.env_id];
+  const isLast = (flag: Flag) =>
+    cache
+      .getMutationCache()
+      .findAll({ mutationKey, status: "pending" })
+      .filter((each) => (each.state.variables as Switching).flag.id === flag.id).length <= 1;
+  return useMutation({
+    mutationKey,
+    scope: { id: mutationKey.join(" ") },
+    networkMode: "always",
+    mutationFn: ({ flag, enabled }: Switching) =>
+      ask(client.PUT(`${BASE}/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { enabled } })),
+    onMutate: async ({ flag, enabled }) => {
+      keep(cache, path, { ...flag, enabled });
+      // A list that is on its way may still show the state before.
+      await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
+      await cache.cancelQueries({ queryKey: ["flag", flag.id] });
+    },
+    onSuccess: (updated) => {
+      if (isLast(updated)) keep(cache, path, updated);
+      return refreshChanges(cache, path);
+    },
+    onError: (error, switching) => {
+      if (isLast(switching.flag)) keep(cache, path, { ...switching.flag, enabled: !switching.enabled });
+      onRefused(switching, error);
+      void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
+    },
+  });
+}
+
+function keep(cache: QueryClient, path: EnvironmentPath, flag: Flag): void {
+  const single = flagQuery({ ...path, flag_id: flag.id }).queryKey;
+  cache.setQueryData(single, (known) => (known ? flag : known));
+  cache.setQueryData(flagsQuery(path).queryKey, (list) => list?.map((each) => (each.id === flag.id ? flag : each)));
+}
+
+function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<void> {
+  return cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
+}

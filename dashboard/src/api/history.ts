@@ -1,0 +1,96 @@
+/** The evaluation history: pages of evaluations, and their sums by interval. */
+
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { type Period, sinceOf, summaryStep } from "../lib/periods";
+import { client, type EnvironmentPath, type FlagPath } from "./client";
+import { ask, Problem } from "./problem";
+import type { components } from "./schema";
+
+export type Evaluation = components["schemas"]["EvaluationOut"];
+export type FlagEvaluation = components["schemas"]["FlagEvaluationOut"];
+export type FlagInterval = components["schemas"]["FlagIntervalOut"];
+export type Summary = components["schemas"]["SummaryOut"];
+
+export const LIVE_MILLISECONDS = 2_000;
+const SUMMARY_MILLISECONDS = 60_000;
+const BASE = "/api/projects/{project_id}/environments/{env_id}";
+
+export interface EvaluationFilter {
+  readonly userId: string;
+  readonly userEmail: string;
+  readonly flagKey: string;
+  readonly enabled: boolean | null;
+  readonly period: Period;
+}
+
+export function evaluationsQuery(path: EnvironmentPath, filter: EvaluationFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["evaluations", path.env_id, filter],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) =>
+      ask(
+        client.GET(`${BASE}/evaluations`, {
+          params: {
+            path,
+            query: { ...queryOf(filter, pageParam), ...(filter.flagKey && { flag_key: filter.flagKey }) },
+          },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function flagEvaluationsQuery(path: FlagPath, filter: EvaluationFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["evaluations", path.env_id, path.flag_id, filter],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) =>
+      ask(
+        client.GET(`${BASE}/flags/{flag_id}/evaluations`, {
+          params: { path, query: queryOf(filter, pageParam) },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** On and off by interval and reason, of one flag, or of all. Where all are too many for one answer, by day. */
+export function summaryQuery(path: EnvironmentPath, period: Exclude<Period, "all">, flagKey?: string) {
+  return queryOptions({
+    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null],
+    queryFn: async ({ signal }) => {
+      const load = (interval: string) => {
+        const query = {
+          since: sinceOf(period, Date.now()),
+          interval,
+          ...(flagKey !== undefined && { flag_key: flagKey }),
+        };
+        return ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));
+      };
+      try {
+        return await load(summaryStep(period).interval);
+      } catch (error) {
+        if (error instanceof Problem && error.status === 400 && flagKey === undefined) return load("1d");
+        throw error;
+      }
+    },
+    refetchInterval: SUMMARY_MILLISECONDS,
+    placeholderData: keepPreviousData,
+  });
+}
+
+function queryOf(filter: EvaluationFilter, cursor: string) {
+  const since = filter.period === "all" ? undefined : sinceOf(filter.period, Date.now());
+  return {
+    limit: 50,
+    ...(cursor && { cursor }),
+    ...(filter.userId && { user_id: filter.userId }),
+    ...(filter.userEmail && { user_email: filter.userEmail }),
+    ...(filter.enabled !== null && { enabled: filter.enabled }),
+    ...(since && { since }),
+  };
+}

@@ -1,0 +1,57 @@
+/** Whatever goes wrong with a call, in one shape: the server's problem document (RFC 9457), or that there was none. */
+
+import { t } from "../texts";
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+export class Problem extends Error {
+  readonly status: number;
+  readonly fields: readonly FieldProblem[];
+  readonly requestId: string | null;
+
+  constructor(status: number, detail: string, fields: readonly FieldProblem[] = [], requestId: string | null = null) {
+    super(detail);
+    this.name = "Problem";
+    this.status = status;
+    this.fields = fields;
+    this.requestId = requestId;
+  }
+}
+
+interface Answer<T> {
+  readonly data?: T;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The answer's data; throws a Problem for everything but success. */
+export async function ask<T>(call: Promise<Answer<T>>): Promise<T> {
+  let answer: Answer<T>;
+  try {
+    answer = await call;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Problem(0, t.problems.unreachable);
+  }
+  if (!answer.response.ok) throw problemOf(answer.response, answer.error);
+  return answer.data as T;
+}
+
+function problemOf(response: Response, body: unknown): Problem {
+  const document = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const fields = Array.isArray(document.errors) ? (document.errors as FieldProblem[]) : [];
+  const detail = typeof document.detail === "string" ? document.detail : t.problems.unexpected(response.status);
+  const wait = Number(response.headers.get("retry-after"));
+  const text = response.status === 429 && wait > 0 ? t.problems.limited(wait) : detail;
+  return new Problem(response.status, text, fields, response.headers.get("x-request-id"));
+}
+
+/** A problem as one line, for where there is no field to stand at. */
+export function lineOf(error: unknown): string {
+  if (!(error instanceof Problem)) return t.problems.unexpected(0);
+  const fields = error.fields.map((each) => `${each.field} ${each.message}.`);
+  return fields.length > 0 ? fields.join(" ") : error.message;
+}

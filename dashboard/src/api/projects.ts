@@ -1,0 +1,62 @@
+/** Projects: reading and changing them. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client, type Project } from "./client";
+import { ask } from "./problem";
+
+export const projectsQuery = queryOptions({
+  queryKey: ["projects"],
+  queryFn: ({ signal }) => ask(client.GET("/api/projects", { signal })),
+});
+
+export function projectQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["project", projectId],
+    queryFn: ({ signal }) => ask(client.GET("/api/projects/{project_id}", { params: at(projectId), signal })),
+  });
+}
+
+export function useCreateProject() {
+  const keep = useKeep();
+  return useMutation({
+    mutationFn: (body: { name: string; description: string | null }) => ask(client.POST("/api/projects", { body })),
+    onSuccess: keep,
+  });
+}
+
+export function useUpdateProject(projectId: string) {
+  const keep = useKeep();
+  return useMutation({
+    mutationFn: (body: { name: string; description: string | null }) =>
+      ask(client.PUT("/api/projects/{project_id}", { params: at(projectId), body })),
+    onSuccess: keep,
+  });
+}
+
+export function useRegenerateKey(projectId: string) {
+  const keep = useKeep();
+  return useMutation({
+    mutationFn: () => ask(client.POST("/api/projects/{project_id}/regenerate-key", { params: at(projectId) })),
+    onSuccess: keep,
+  });
+}
+
+export function useDeleteProject(projectId: string) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: () => ask(client.DELETE("/api/projects/{project_id}", { params: at(projectId) })),
+    onSuccess: () => cache.invalidateQueries({ queryKey: projectsQuery.queryKey, refetchType: "all" }),
+  });
+}
+
+function at(projectId: string) {
+  return { path: { project_id: projectId } };
+}
+
+function useKeep() {
+  const cache = useQueryClient();
+  return (project: Project) => {
+    cache.setQueryData(projectQuery(project.id).queryKey, project);
+    return cache.invalidateQueries({ queryKey: projectsQuery.queryKey });
+  };
+}

@@ -1,0 +1,50 @@
+/** The providers, and what follows a session's beginning and end everywhere. */
+
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { Problem } from "./api/problem";
+import { styleNonce } from "./lib/nonce";
+import { onSessionChange } from "./lib/session";
+import { createAppRouter } from "./router";
+import { cssVariables, theme } from "./theme";
+
+export function App() {
+  const [cache] = useState(createCache);
+  const [router] = useState(() => createAppRouter(cache));
+  useEffect(
+    () =>
+      onSessionChange(() => {
+        cache.clear(); // nothing of one account is ever shown to the next
+        void router.invalidate();
+      }),
+    [cache, router],
+  );
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+    >
+      <QueryClientProvider client={cache}>
+        <Notifications position="bottom-right" autoClose={6000} limit={4} />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+function createCache(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: { staleTime: 10_000, retry: (failures, error) => failures < 2 && isWorthRepeating(error) },
+    },
+  });
+}
+
+function isWorthRepeating(error: Error): boolean {
+  return !(error instanceof Problem) || error.status === 0 || error.status >= 500;
+}

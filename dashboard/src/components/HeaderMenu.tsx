@@ -1,0 +1,29 @@
+/** A button in the header that says what is chosen and opens what else there is. */
+
+import { Menu, UnstyledButton } from "@mantine/core";
+import { IconSelector } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import classes from "./HeaderMenu.module.css";
+
+interface Props {
+  readonly label: string;
+  readonly current: ReactNode;
+  readonly children: ReactNode;
+  readonly shrink?: boolean;
+}
+
+export function HeaderMenu({ label, current, children, shrink = false }: Props) {
+  return (
+    <Menu position="bottom-start" width={260} shadow="md" radius="md">
+      <Menu.Target>
+        <UnstyledButton className={classes.button} data-shrink={shrink || undefined} aria-label={label}>
+          {current}
+          <IconSelector size={14} className={classes.chevron} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown mah="70vh" className={classes.dropdown}>
+        {children}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,55 @@
+/** What stands in a page's place when it cannot be shown. */
+
+import { Alert, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
+import { lineOf, Problem } from "../api/problem";
+import { t } from "../texts";
+import { ButtonLink } from "./links";
+
+export function ProblemPage({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  if (error instanceof Problem && error.status === 404) return <NotFound />;
+  const again = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <Container size={640} py={64}>
+      <LoadFailed error={error} onRetry={again} />
+    </Container>
+  );
+}
+
+export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const requestId = error instanceof Problem ? error.requestId : null;
+  return (
+    <Alert color="alarm" variant="light" icon={<IconAlertTriangle />} title={t.problems.heading}>
+      <Stack gap="sm" align="start">
+        <Text size="sm">{lineOf(error)}</Text>
+        {requestId && (
+          <Text size="xs" c="dimmed" className="mono">
+            {t.problems.requestId(requestId)}
+          </Text>
+        )}
+        <Button variant="default" size="xs" onClick={onRetry}>
+          {t.retry}
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+export function NotFound() {
+  return (
+    <Container size={520} py={96} ta="center">
+      <Title order={1}>{t.problems.notFound}</Title>
+      <Text c="dimmed" mt="xs">
+        {t.problems.notFoundDetail}
+      </Text>
+      <Group justify="center" mt="lg">
+        <ButtonLink to="/">{t.problems.home}</ButtonLink>
+      </Group>
+    </Container>
+  );
+}

@@ -1,0 +1,38 @@
+import { Menu, Skeleton } from "@mantine/core";
+import { IconCheck, IconLayoutGrid } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { projectQuery, projectsQuery } from "../api/projects";
+import { t } from "../texts";
+import { HeaderMenu } from "./HeaderMenu";
+import classes from "./HeaderMenu.module.css";
+import { MenuItemLink } from "./links";
+
+export function ProjectMenu({ projectId }: { projectId: string }) {
+  const { data: project } = useQuery(projectQuery(projectId));
+  const { data: projects } = useQuery(projectsQuery);
+  if (!project) return <Skeleton h={22} w={110} mx={6} />;
+  return (
+    <HeaderMenu
+      label={t.shell.switchProject(project.name)}
+      current={<span className={classes.name}>{project.name}</span>}
+      shrink
+    >
+      <Menu.Label>{t.shell.projects}</Menu.Label>
+      {projects?.map((each) => (
+        <MenuItemLink
+          key={each.id}
+          to="/projects/$projectId"
+          params={{ projectId: each.id }}
+          rightSection={each.id === projectId && <IconCheck size={14} aria-hidden />}
+          aria-current={each.id === projectId || undefined}
+        >
+          <span className="break">{each.name}</span>
+        </MenuItemLink>
+      ))}
+      <Menu.Divider />
+      <MenuItemLink to="/" leftSection={<IconLayoutGrid size={16} aria-hidden />}>
+        {t.shell.allProjects}
+      </MenuItemLink>
+    </HeaderMenu>
+  );
+}

@@ -1,0 +1,56 @@
+/** The sections of a project, as tabs that are links. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { environmentsQuery } from "../api/environments";
+import { lastEnvironment } from "../lib/lastEnvironment";
+import { t } from "../texts";
+import classes from "./Sections.module.css";
+
+const BASE = "/projects/$projectId/environments/$environmentId";
+
+export function Sections({ projectId, environmentId }: { projectId: string; environmentId: string | null }) {
+  const { data: environments } = useQuery(environmentsQuery(projectId));
+  const known = (id: string | null) => environments?.find((each) => each.id === id)?.id;
+  const shown = environmentId ?? known(lastEnvironment(projectId)) ?? environments?.[0]?.id;
+  const params = { projectId, environmentId: shown ?? "" };
+  const activeProps = { "aria-current": "page" as const };
+  return (
+    <nav className={classes.sections} aria-label={t.shell.sections}>
+      {shown && (
+        <>
+          {/* A flag's page belongs to the flags; the other sections are deeper than the list as well. */}
+          <FlagsLink params={params} />
+          <Link to={`${BASE}/history`} params={params} className={classes.section} activeProps={activeProps}>
+            {t.shell.history}
+          </Link>
+          <Link to={`${BASE}/changes`} params={params} className={classes.section} activeProps={activeProps}>
+            {t.shell.changes}
+          </Link>
+        </>
+      )}
+      <Link
+        to="/projects/$projectId/settings"
+        params={{ projectId }}
+        className={classes.section}
+        activeProps={activeProps}
+      >
+        {t.shell.settings}
+      </Link>
+    </nav>
+  );
+}
+
+function FlagsLink({ params }: { params: { projectId: string; environmentId: string } }) {
+  return (
+    <Link
+      to={BASE}
+      params={params}
+      className={classes.section}
+      activeOptions={{ exact: true, includeSearch: false }}
+      activeProps={{ "aria-current": "page" }}
+    >
+      {t.shell.flags}
+    </Link>
+  );
+}

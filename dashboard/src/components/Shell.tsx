@@ -1,0 +1,56 @@
+/** The frame of every page after sign-in: where one is, where one can go, and who one is. */
+
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { onPaletteWish } from "../lib/paletteWish";
+import { t } from "../texts";
+import { AccountMenu } from "./AccountMenu";
+import { EnvironmentMenu } from "./EnvironmentMenu";
+import { Logo } from "./Logo";
+import { ProjectMenu } from "./ProjectMenu";
+import { SearchButton } from "./SearchButton";
+import { Sections } from "./Sections";
+import classes from "./Shell.module.css";
+
+const Palette = lazy(() => import("./Palette"));
+
+export function Shell() {
+  const { projectId, environmentId } = useParams({ strict: false });
+  const paletteWanted = usePaletteWanted();
+  return (
+    <>
+      <a href="#content" className={classes.skip}>
+        {t.shell.skip}
+      </a>
+      <header className={classes.header}>
+        <div className={classes.bar}>
+          <Link to="/" className={classes.home} aria-label={t.shell.allProjects}>
+            <Logo />
+          </Link>
+          {projectId && <ProjectMenu projectId={projectId} />}
+          {projectId && <EnvironmentMenu projectId={projectId} environmentId={environmentId ?? null} />}
+          <div className={classes.tools}>
+            <SearchButton />
+            <AccountMenu />
+          </div>
+        </div>
+        {projectId && <Sections projectId={projectId} environmentId={environmentId ?? null} />}
+      </header>
+      <main id="content" tabIndex={-1} className={classes.content}>
+        <Outlet />
+      </main>
+      {paletteWanted && (
+        <Suspense>
+          <Palette projectId={projectId ?? null} environmentId={environmentId ?? null} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+/** Whether the palette was ever asked for: only then is it loaded. */
+function usePaletteWanted(): boolean {
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => onPaletteWish(() => setWanted(true)), []);
+  return wanted;
+}

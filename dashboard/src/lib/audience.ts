@@ -1,0 +1,42 @@
+/** For whom a flag is on, in words. The evaluation itself is the server's; here it is only said. */
+
+import type { Flag, Rule } from "../api/client";
+import { t } from "../texts";
+
+export const AUDIENCES = ["any", "everyone", "rollout", "rules"] as const;
+export type Audience = (typeof AUDIENCES)[number];
+
+type Targeted = Pick<Flag, "enabled" | "rollout_percentage">;
+
+/** In a list's row: "2 rules, then 25 %". A rollout of 0 means that none is set: then the flag is on for everyone. */
+export function audienceInShort(flag: Targeted, rulesInForce: number): string {
+  const rest = flag.rollout_percentage === 0 ? t.everyone : `${flag.rollout_percentage} % of users`;
+  if (rulesInForce === 0) return rest;
+  const others = flag.rollout_percentage === 0 ? "everyone" : `${flag.rollout_percentage} %`;
+  return `${rulesInForce} ${rulesInForce === 1 ? "rule" : "rules"}, then ${others}`;
+}
+
+/** Below the large switch, as a sentence. */
+export function audienceInFull(flag: Targeted, rulesInForce: number): string {
+  if (!flag.enabled) return t.flag.offText;
+  if (flag.rollout_percentage === 0) return rulesInForce ? t.flag.onRulesAndEveryone : t.flag.onEveryone;
+  const say = rulesInForce ? t.flag.onRulesAndRollout : t.flag.onRollout;
+  return say(flag.rollout_percentage);
+}
+
+export function isAudience(flag: Targeted, rulesInForce: number, wanted: Audience): boolean {
+  switch (wanted) {
+    case "any":
+      return true;
+    case "everyone":
+      return flag.rollout_percentage === 0 && rulesInForce === 0;
+    case "rollout":
+      return flag.rollout_percentage > 0;
+    case "rules":
+      return rulesInForce > 0;
+  }
+}
+
+export function ruleInWords(rule: Pick<Rule, "rule_type" | "rule_value">): string {
+  return `${t.rules.sentence[rule.rule_type]} ${rule.rule_value}`;
+}

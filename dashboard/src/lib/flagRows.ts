@@ -1,0 +1,77 @@
+/** The rows of the flag list: each flag with its rules in force and its last day; filtered and in order. */
+
+import type { Flag, Rule } from "../api/client";
+import type { Summary } from "../api/history";
+import { isAudience } from "./audience";
+import type { FlagsSearch } from "./search";
+import { type Bar, barsOf } from "./series";
+
+export interface FlagRow {
+  readonly flag: Flag;
+  readonly rulesInForce: number;
+  readonly day: Day | null;
+  /** What a search looks through, in lower case. */
+  readonly text: string;
+}
+
+export interface Day {
+  readonly bars: readonly Bar[];
+  readonly on: number;
+  readonly off: number;
+  /** When the last interval with an evaluation began; null when there was none. */
+  readonly lastSeen: number | null;
+}
+
+export function rowsOf(
+  flags: readonly Flag[],
+  rules: ReadonlyMap<string, readonly Rule[]> | undefined,
+  summary: Summary | undefined,
+): FlagRow[] {
+  const silent: Day | null = summary ? { bars: barsOf(summary, []), on: 0, off: 0, lastSeen: null } : null;
+  return flags.map((flag) => ({
+    flag,
+    rulesInForce: (rules?.get(flag.id) ?? []).filter((rule) => rule.enabled).length,
+    day: summary && Object.hasOwn(summary.flags, flag.key) ? dayOf(summary, flag.key) : silent,
+    text: `${flag.name}\n${flag.key}\n${flag.description ?? ""}`.toLowerCase(),
+  }));
+}
+
+function dayOf(summary: Summary, key: string): Day {
+  const intervals = summary.flags[key] ?? [];
+  return {
+    bars: barsOf(summary, intervals),
+    on: intervals.reduce((sum, each) => sum + each.on, 0),
+    off: intervals.reduce((sum, each) => sum + each.off, 0),
+    lastSeen: intervals.reduce((last: number | null, each) => Math.max(last ?? 0, Date.parse(each.start)), null),
+  };
+}
+
+/** Every word of the search must occur in the name, the key or the description. */
+export function selectRows(rows: readonly FlagRow[], search: FlagsSearch): FlagRow[] {
+  const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const found = rows.filter(
+    ({ flag, rulesInForce, day, text }) =>
+      (!search.state || flag.enabled === (search.state === "on")) &&
+      isAudience(flag, rulesInForce, search.audience ?? "any") &&
+      (!search.seen || !day || (day.lastSeen !== null) === (search.seen === "day")) &&
+      words.every((word) => text.includes(word)),
+  );
+  return sorted(found, search.sort);
+}
+
+function sorted(rows: FlagRow[], sort: FlagsSearch["sort"]): FlagRow[] {
+  switch (sort) {
+    case "name":
+      return rows.sort((a, b) => a.flag.name.localeCompare(b.flag.name));
+    case "changed":
+      return rows.sort((a, b) => b.flag.updated_at.localeCompare(a.flag.updated_at));
+    case "evaluated":
+      return rows.sort((a, b) => total(b) - total(a));
+    default:
+      return rows; // the server lists the newest first
+  }
+}
+
+function total({ day }: FlagRow): number {
+  return day ? day.on + day.off : 0;
+}

@@ -1,0 +1,12 @@
+/** Messages at the page's edge, for what has no place on the page itself. */
+
+import { notifications } from "@mantine/notifications";
+import { lineOf } from "../api/problem";
+
+export function notifyDone(message: string): void {
+  notifications.show({ message, color: "live", role: "status" });
+}
+
+export function notifyRefused(title: string, error: unknown): void {
+  notifications.show({ title, message: lineOf(error), color: "alarm", autoClose: 12_000 });
+}

@@ -1,0 +1,41 @@
+/** From the place where a rule shall stand to the priorities that put it there, changing as few rules as possible. */
+
+export interface Prioritised {
+  readonly id: string;
+  readonly priority: number;
+}
+
+export interface PriorityChange {
+  readonly id: string;
+  readonly priority: number;
+}
+
+const STEP = 10;
+const LOWEST = -(2 ** 31);
+const HIGHEST = 2 ** 31 - 1;
+
+/** `rules` stand in their order, highest first; the one at `from` shall stand at `to`. */
+export function reorder(rules: readonly Prioritised[], from: number, to: number): PriorityChange[] {
+  const moved = rules[from];
+  if (!moved || from === to || to < 0 || to >= rules.length) return [];
+  const rest = rules.toSpliced(from, 1);
+  const between = priorityBetween(rest[to - 1]?.priority, rest[to]?.priority);
+  if (between !== null) return [{ id: moved.id, priority: between }];
+  const order = rest.toSpliced(to, 0, moved);
+  return order
+    .map((rule, place) => ({ rule, priority: (order.length - place) * STEP }))
+    .filter(({ rule, priority }) => rule.priority !== priority)
+    .map(({ rule, priority }) => ({ id: rule.id, priority }));
+}
+
+/** The priority with which a new rule is tried last, so that it takes nothing from those before it. */
+export function priorityAtEnd(rules: readonly Prioritised[]): number {
+  const last = rules.at(-1);
+  return last ? Math.max(last.priority - STEP, LOWEST) : 0;
+}
+
+function priorityBetween(above: number | undefined, below: number | undefined): number | null {
+  if (above === undefined) return below !== undefined && below + STEP <= HIGHEST ? below + STEP : null;
+  if (below === undefined) return above - STEP >= LOWEST ? above - STEP : null;
+  return above - below >= 2 ? below + Math.floor((above - below) / 2) : null;
+}

@@ -1,0 +1,78 @@
+/** What the address says of filters: read leniently, since people type and share addresses; defaults are left out. */
+
+import { AUDIENCES, type Audience } from "./audience";
+import { PERIODS, type Period } from "./periods";
+
+export const STATES = ["all", "on", "off"] as const;
+export const SEENS = ["any", "day", "quiet"] as const;
+export const SORTS = ["newest", "name", "changed", "evaluated"] as const;
+export const ANSWERS = ["any", "on", "off"] as const;
+export const TABS = ["overview", "history", "changes", "code"] as const;
+type Tab = (typeof TABS)[number];
+
+export interface FlagsSearch {
+  readonly q?: string;
+  readonly state?: (typeof STATES)[number];
+  readonly audience?: Audience;
+  readonly seen?: (typeof SEENS)[number];
+  readonly sort?: (typeof SORTS)[number];
+}
+
+export interface HistorySearch {
+  readonly user?: string;
+  readonly email?: string;
+  readonly flag?: string;
+  readonly answer?: (typeof ANSWERS)[number];
+  readonly period?: Period;
+}
+
+type Raw = Record<string, unknown>;
+
+export function toFlagsSearch(raw: Raw): FlagsSearch {
+  return {
+    ...text(raw, "q"),
+    ...choice(raw, "state", STATES),
+    ...choice(raw, "audience", AUDIENCES),
+    ...choice(raw, "seen", SEENS),
+    ...choice(raw, "sort", SORTS),
+  };
+}
+
+export function toHistorySearch(raw: Raw): HistorySearch {
+  return {
+    ...text(raw, "user"),
+    ...text(raw, "email"),
+    ...text(raw, "flag"),
+    ...choice(raw, "answer", ANSWERS),
+    ...choice(raw, "period", PERIODS),
+  };
+}
+
+export function toFlagPage(raw: Raw): HistorySearch & { readonly tab?: Tab } {
+  return { ...choice(raw, "tab", TABS), ...toHistorySearch(raw) };
+}
+
+/** Where to go after sign-in: a path of ours and nothing that a browser takes for another host. */
+export function safeNext(next: string | undefined): string {
+  if (!next || !URL.canParse(next, window.location.origin)) return "/";
+  const url = new URL(next, window.location.origin);
+  const isOurs = url.origin === window.location.origin && !url.pathname.startsWith("//");
+  return isOurs ? url.pathname + url.search : "/";
+}
+
+function text<Name extends string>(raw: Raw, name: Name): { readonly [each in Name]?: string } {
+  const value = raw[name];
+  // An unquoted 42 in the address is a number to the router and a search for "42" to a person.
+  const given = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return (typeof given === "string" && given ? { [name]: given } : {}) as { readonly [each in Name]?: string };
+}
+
+/** The first choice is the default. */
+function choice<Name extends string, Choice extends string>(
+  raw: Raw,
+  name: Name,
+  choices: readonly Choice[],
+): { readonly [each in Name]?: Choice } {
+  const found = choices.slice(1).find((each) => each === raw[name]);
+  return (found ? { [name]: found } : {}) as { readonly [each in Name]?: Choice };
+}

@@ -1,0 +1,55 @@
+/** From the intervals of a summary, which leave out empty ones, to a chart's bars, which do not. */
+
+import type { FlagInterval, Summary } from "../api/history";
+
+export interface Bar {
+  readonly start: number;
+  readonly on: number;
+  readonly off: number;
+}
+
+const UNIT_SECONDS: Record<string, number> = { m: 60, h: 3_600, d: 86_400 };
+
+export function secondsOf(interval: string): number {
+  return Number.parseInt(interval, 10) * (UNIT_SECONDS[interval.slice(-1)] ?? 0);
+}
+
+export function barsOf(summary: Summary, intervals: readonly FlagInterval[]): Bar[] {
+  const step = secondsOf(summary.interval) * 1000;
+  const byStart = new Map(intervals.map((each) => [Date.parse(each.start), each]));
+  const bars: Bar[] = [];
+  for (let start = Date.parse(summary.since); start < Date.parse(summary.until); start += step) {
+    const { on = 0, off = 0 } = byStart.get(start) ?? {};
+    bars.push({ start, on, off });
+  }
+  return bars;
+}
+
+/** All flags' intervals as one, for the chart of a whole environment. */
+export function merged(all: Iterable<readonly FlagInterval[]>): FlagInterval[] {
+  const sums = new Map<string, FlagInterval>();
+  for (const interval of [...all].flat()) {
+    const sum = sums.get(interval.start) ?? { start: interval.start, on: 0, off: 0, reasons: {} };
+    sums.set(interval.start, { ...sum, on: sum.on + interval.on, off: sum.off + interval.off });
+  }
+  return [...sums.values()];
+}
+
+export interface ReasonCount {
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** How often each reason was given, the most frequent first. */
+export function reasonsOf(intervals: readonly FlagInterval[]): ReasonCount[] {
+  const counts = new Map<string, number>();
+  for (const { reasons } of intervals) {
+    for (const [reason, count] of Object.entries(reasons)) counts.set(reason, (counts.get(reason) ?? 0) + count);
+  }
+  return [...counts].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count);
+}
+
+/** A reason that means off; every other one means on. */
+export function meansOff(reason: string): boolean {
+  return reason === "Flag is globally disabled" || reason.startsWith("User not in");
+}

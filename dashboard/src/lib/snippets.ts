@@ -1,0 +1,84 @@
+/** Ready calls of the API, with everything filled in. Values are quoted for where they stand: some are user texts. */
+
+import type { FlagPath } from "../api/client";
+
+export interface Target {
+  readonly origin: string;
+  readonly sdkKey: string;
+  readonly environment: string;
+  readonly flagKey: string;
+}
+
+export const LANGUAGES = ["curl", "Python", "JavaScript"] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export function evaluateSnippet(language: Language, target: Target): string {
+  return { curl: inCurl, Python: inPython, JavaScript: inJavaScript }[language](target);
+}
+
+function inCurl({ origin, sdkKey, environment }: Target): string {
+  return `curl -s ${origin}/sdk/v1/evaluate \\
+  -H ${shell(`X-SDK-Key: ${sdkKey}`)} \\
+  -H 'Content-Type: application/json' \\
+  -d ${shell(JSON.stringify({ environment, context: { user_id: "user-42" } }))}`;
+}
+
+function inPython({ origin, sdkKey, environment, flagKey }: Target): string {
+  return `import requests
+
+def is_enabled(user_id: str) -> bool:
+    try:
+        response = requests.post(
+            "${origin}/sdk/v1/evaluate",
+            headers={"X-SDK-Key": "${sdkKey}"},
+            json={"environment": "${environment}", "context": {"user_id": user_id}},
+            timeout=1,
+        )
+        response.raise_for_status()
+        return response.json()["flags"]["${flagKey}"]["enabled"]
+    except (requests.RequestException, KeyError):
+        return False`;
+}
+
+function inJavaScript({ origin, sdkKey, environment, flagKey }: Target): string {
+  return `async function isEnabled(userId) {
+  try {
+    const response = await fetch("${origin}/sdk/v1/evaluate", {
+      method: "POST",
+      headers: { "X-SDK-Key": "${sdkKey}", "Content-Type": "application/json" },
+      body: JSON.stringify({ environment: "${environment}", context: { user_id: userId } }),
+    });
+    return response.ok && (await response.json()).flags["${flagKey}"]?.enabled === true;
+  } catch {
+    return false;
+  }
+}`;
+}
+
+export function rolloutCommand(origin: string, path: FlagPath, percentage: number, token: string | null): string {
+  const address = `${origin}/api/projects/${path.project_id}/environments/${path.env_id}/flags/${path.flag_id}`;
+  return `curl -s -X PUT ${address} \\
+  -H "Authorization: Bearer ${token ?? "$FLAGSTAFF_TOKEN"}" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"rollout_percentage": ${percentage}}'`;
+}
+
+export function createProjectCommand(origin: string): string {
+  return managementCommand(`${origin}/api/projects`, { name: "Web shop" });
+}
+
+export function createFlagCommand(origin: string, projectId: string, environmentId: string): string {
+  const address = `${origin}/api/projects/${projectId}/environments/${environmentId}/flags`;
+  return managementCommand(address, { name: "New checkout", key: "new-checkout", enabled: true });
+}
+
+function managementCommand(address: string, body: object): string {
+  return `curl -s ${address} \\
+  -H "Authorization: Bearer $FLAGSTAFF_TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d ${shell(JSON.stringify(body))}`;
+}
+
+function shell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

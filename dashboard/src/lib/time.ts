@@ -1,0 +1,46 @@
+/** Times as people say them. */
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 365 * 86_400],
+  ["month", 30 * 86_400],
+  ["week", 7 * 86_400],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
+const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat("en", {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+const hour = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
+
+/** "3 min ago"; null for the last minute and what seems to lie ahead, since clocks differ. */
+export function ago(moment: string, now: number): string | null {
+  const seconds = (now - Date.parse(moment)) / 1000;
+  for (const [unit, size] of UNITS) {
+    if (seconds >= size) return relative.format(-Math.floor(seconds / size), unit);
+  }
+  return null;
+}
+
+export function inFull(moment: string | number): string {
+  return absolute.format(new Date(moment));
+}
+
+/** The time of day, with the date before it where it is not today. */
+export function timeOfDay(moment: string, now: number): string {
+  const at = new Date(moment);
+  const today = at.toDateString() === new Date(now).toDateString();
+  return today ? clock.format(at) : `${day.format(at)}, ${clock.format(at)}`;
+}
+
+/** A label for the axis of a chart whose intervals are `seconds` long. */
+export function axisLabel(moment: number, seconds: number): string {
+  return seconds >= 6 * 3_600 ? day.format(moment) : hour.format(moment);
+}

@@ -1,0 +1,173 @@
+/** Every page on one screen. Pages load when they are first opened. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { environmentsQuery } from "./api/environments";
+import { projectQuery } from "./api/projects";
+import { AccountLayout } from "./components/AccountLayout";
+import { PageSkeleton } from "./components/PageSkeleton";
+import { NotFound, ProblemPage } from "./components/ProblemPage";
+import { Shell } from "./components/Shell";
+import { lastEnvironment } from "./lib/lastEnvironment";
+import { RESET_PATH } from "./lib/resetToken";
+import { safeNext, toFlagPage, toFlagsSearch, toHistorySearch } from "./lib/search";
+import { currentSession, sessionEnding } from "./lib/session";
+
+interface Context {
+  readonly cache: QueryClient;
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound });
+
+const account = createRoute({ getParentRoute: () => root, id: "account", component: AccountLayout });
+
+const entrySearch = (search: Record<string, unknown>) => ({
+  ...(typeof search.next === "string" && { next: search.next }),
+  ...(search.expired === true && { expired: true as const }),
+});
+
+function leaveIfSignedIn({ search }: { search: { next?: string } }) {
+  if (currentSession()) throw redirect({ href: safeNext(search.next), replace: true });
+}
+
+const signIn = createRoute({
+  getParentRoute: () => account,
+  path: "/sign-in",
+  validateSearch: entrySearch,
+  beforeLoad: leaveIfSignedIn,
+  component: lazyRouteComponent(() => import("./routes/SignIn"), "SignIn"),
+});
+const register = createRoute({
+  getParentRoute: () => account,
+  path: "/register",
+  validateSearch: entrySearch,
+  beforeLoad: leaveIfSignedIn,
+  component: lazyRouteComponent(() => import("./routes/Register"), "Register"),
+});
+const forgotPassword = createRoute({
+  getParentRoute: () => account,
+  path: "/forgot-password",
+  component: lazyRouteComponent(() => import("./routes/ForgotPassword"), "ForgotPassword"),
+});
+const resetPassword = createRoute({
+  getParentRoute: () => account,
+  path: RESET_PATH,
+  component: lazyRouteComponent(() => import("./routes/ResetPassword"), "ResetPassword"),
+});
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  component: Shell,
+  beforeLoad: ({ location }) => {
+    if (currentSession()) return;
+    const next = location.href === "/" ? {} : { next: location.href };
+    throw redirect({
+      to: "/sign-in",
+      search: { ...next, ...(sessionEnding() === "expired" && { expired: true as const }) },
+      replace: true,
+    });
+  },
+});
+const projects = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/",
+  component: lazyRouteComponent(() => import("./routes/Projects"), "Projects"),
+});
+const project = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/projects/$projectId",
+  loader: ({ params, context: { cache } }) =>
+    Promise.all([
+      cache.ensureQueryData(projectQuery(params.projectId)),
+      cache.ensureQueryData(environmentsQuery(params.projectId)),
+    ]),
+});
+const projectHome = createRoute({
+  getParentRoute: () => project,
+  path: "/",
+  beforeLoad: async ({ params, context: { cache } }) => {
+    const environments = await cache.ensureQueryData(environmentsQuery(params.projectId));
+    const last = lastEnvironment(params.projectId);
+    const opened = environments.find((each) => each.id === last) ?? environments[0];
+    if (!opened) throw redirect({ to: "/projects/$projectId/settings", params, replace: true });
+    throw redirect({
+      to: "/projects/$projectId/environments/$environmentId",
+      params: { ...params, environmentId: opened.id },
+      replace: true,
+    });
+  },
+});
+const settings = createRoute({
+  getParentRoute: () => project,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./routes/Settings"), "Settings"),
+});
+const environment = createRoute({
+  getParentRoute: () => project,
+  path: "/environments/$environmentId",
+  loader: async ({ params, context: { cache } }) => {
+    const environments = await cache.ensureQueryData(environmentsQuery(params.projectId));
+    if (!environments.some((each) => each.id === params.environmentId)) throw notFound();
+  },
+  notFoundComponent: NotFound,
+});
+const flags = createRoute({
+  getParentRoute: () => environment,
+  path: "/",
+  validateSearch: toFlagsSearch,
+  component: lazyRouteComponent(() => import("./routes/Flags"), "Flags"),
+});
+const flag = createRoute({
+  getParentRoute: () => environment,
+  path: "/flags/$flagId",
+  validateSearch: toFlagPage,
+  component: lazyRouteComponent(() => import("./routes/FlagPage"), "FlagPage"),
+});
+const history = createRoute({
+  getParentRoute: () => environment,
+  path: "/history",
+  validateSearch: toHistorySearch,
+  component: lazyRouteComponent(() => import("./routes/History"), "History"),
+});
+const changes = createRoute({
+  getParentRoute: () => environment,
+  path: "/changes",
+  component: lazyRouteComponent(() => import("./routes/Changes"), "Changes"),
+});
+
+const tree = root.addChildren([
+  account.addChildren([signIn, register, forgotPassword, resetPassword]),
+  signedIn.addChildren([
+    projects,
+    project.addChildren([projectHome, settings, environment.addChildren([flags, flag, history, changes])]),
+  ]),
+]);
+
+export function createAppRouter(cache: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { cache },
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0, // freshness is the cache's matter
+    defaultPendingMs: 150,
+    defaultPendingMinMs: 0,
+    defaultPendingComponent: PageSkeleton,
+    defaultErrorComponent: ProblemPage,
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,3 @@
+export function FlagPage() {
+  return null;
+}

