@@ -73,7 +73,7 @@ class MeOut(BaseModel):
     user_id: str = Field(json_schema_extra={"format": "uuid"})
 
 
-def _accounts(request: Request) -> Accounts:
+async def _accounts(request: Request) -> Accounts:
     accounts: Accounts = request.app.state.accounts
     return accounts
 
