@@ -88,6 +88,15 @@ def test_no_paper_names_a_machine_or_a_registry(paper: Path) -> None:
     assert not re.search(r"/(home|Users|work)/\w|pypi|npmjs", paper.read_text())
 
 
+def test_the_architecture_shows_every_module() -> None:
+    rooms = (ROOT / "ARCHITECTURE.md").read_text().partition("\n## Layers")[0]
+    shown = set(re.findall(r"\w+\.py", rooms))
+    packages = ("domain", "evaluation", "storage", "services", "runtime", "web")
+    modules = {path for package in packages for path in (ROOT / "src" / "flagstaff" / package).glob("[!_]*.py")}
+    assert not {path.name for path in modules} - shown
+    assert not shown - {path.name for path in (ROOT / "src").rglob("*.py")}
+
+
 def test_the_settings_reference_equals_the_settings() -> None:
     expected = [tuple(row) for row in Settings.rows()]
     found = _SETTING_ROW.findall((ROOT / "docs" / "reference" / "settings.md").read_text())
