@@ -10,7 +10,7 @@ serve: .venv/run ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
 
 test: .venv/dev ## run every test, on SQLite and on PostgreSQL
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/dev ## style, types and import contracts
 	$(BIN)/ruff check .

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from flagstaff.storage.database import Database
@@ -14,6 +15,12 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, make_postgresql_template, postgresql_store, sqlite_store
 
 KINDS = ("sqlite", "postgresql")
+
+# A busy machine is no failure.
+hypothesis.settings.register_profile(
+    "flagstaff", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("flagstaff")
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,6 @@ from flagstaff.storage.feed import Feed
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
-from flagstaff.web.bounded_protocol import DEFAULT_BOUNDS, Bounds
 from flagstaff.web.cors import CrossOrigin
 from flagstaff.web.edge import RequestIds
 from flagstaff.web.evaluate import Evaluate
@@ -70,7 +69,6 @@ class Flagstaff:
         *,
         now: Callable[[], datetime] = utc_now,
         passwords: Passwords | None = None,
-        bounds: Bounds = DEFAULT_BOUNDS,
     ) -> None:
         """Wire everything; nothing is opened yet but the data directory and the secret key in it.
 
@@ -128,7 +126,7 @@ class Flagstaff:
             state, evaluate, request_ids=request_ids, cross_origin=cross_origin, access_log=settings.access_log
         )
         lane = Lane(evaluate, limits=limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
-        self.connection_class = connection_class(bounds, request_ids, lane if settings.evaluate_lane else None)
+        self.connection_class = connection_class(request_ids, lane if settings.evaluate_lane else None)
 
     async def start(self) -> None:
         """Take the data directory, migrate, load what the hot path needs.

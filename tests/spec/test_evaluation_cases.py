@@ -40,7 +40,8 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
             enabled=rule["enabled"],
             created_at=AT + timedelta(seconds=age),
         )
-        for age, rule in enumerate(values["rules"])
+        # The last one first: neither ids nor the order in the store may stand in for the age.
+        for age, rule in reversed([*enumerate(values["rules"])])
     ]
     return TargetedFlag(flag, rules)
 

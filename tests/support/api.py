@@ -9,6 +9,16 @@ from starlette.types import ASGIApp
 Json = dict[str, Any]
 
 BASE_URL = "http://flagstaff.test"
+# What might stand in the place of an id in a path and is none.
+NO_IDS = (
+    "x",
+    "0",
+    "%00",
+    "null",
+    "00000000-0000-7000-8000-00000000000g",
+    "{01a1fb68-78d6-72a0-9594-54797a0c2450}",
+    "a" * 64,
+)
 PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
 
 

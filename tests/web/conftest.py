@@ -3,20 +3,27 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from email.message import EmailMessage
 
 import pytest
+import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.services.passwords import Passwords
 from flagstaff.settings import Settings
-from tests.support.api import Caller
+from flagstaff.storage import tables
+from tests.support.api import Caller, Json
 from tests.support.clock import Clock
+from tests.support.mailbox import read_outbox, reset_token
 from tests.support.stores import Store
 
 PASSWORD = "correct horse battery staple"
 
 SignUp = Callable[[str], Awaitable[Caller]]
 Call = Callable[[str], Caller]
+ListChanges = Callable[[], Awaitable[list[Json]]]
+ReadMails = Callable[[], Awaitable[list[EmailMessage]]]
+RequestReset = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture
@@ -98,3 +105,40 @@ async def ada(sign_up: SignUp) -> Caller:
 async def eve(sign_up: SignUp) -> Caller:
     """Another signed-in user, who must see nothing of Ada's."""
     return await sign_up("eve")
+
+
+@pytest.fixture
+async def list_changes(flagstaff: Flagstaff) -> ListChanges:
+    """Read the audit trail, oldest row first."""
+
+    async def read() -> list[Json]:
+        async with flagstaff.database.read() as connection:
+            rows = await connection.execute(sa.select(tables.changes).order_by(tables.changes.c.id))
+            return [dict(row) for row in rows.mappings()]
+
+    return read
+
+
+@pytest.fixture
+async def read_mails(flagstaff: Flagstaff, settings: Settings) -> ReadMails:
+    """Read the outbox, oldest mail first, when every mail that is under way has been written."""
+
+    async def read() -> list[EmailMessage]:
+        await flagstaff._background.drain(10)
+        return read_outbox(settings.data_dir)
+
+    return read
+
+
+@pytest.fixture
+async def request_reset(client: Caller, read_mails: ReadMails) -> RequestReset:
+    """Have a reset link mailed; return the token in it."""
+
+    async def request(email: str = "ada@example.com") -> str:
+        answer = await client.post("/auth/forgot-password", json={"email": email})
+        assert answer.status_code == 200
+        mail = (await read_mails())[-1]
+        assert mail["to"] == email
+        return reset_token(mail)
+
+    return request

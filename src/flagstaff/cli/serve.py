@@ -73,6 +73,7 @@ async def _serve(settings: Settings) -> None:
     with _listen(settings) as listener:
         try:
             await flagstaff.start()
+            _warn(settings)
             await _greet(flagstaff, settings, listener.getsockname()[1])
             await server.serve(sockets=[listener])
         finally:
@@ -92,6 +93,14 @@ def _listen(settings: Settings) -> socket.socket:
 
 def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _warn(settings: Settings) -> None:
+    """Say what is allowed but hardly meant."""
+    if "://0.0.0.0" in settings.public_url or "://[::]" in settings.public_url:
+        log.warning("public_url_is_no_address", url=settings.public_url, advice="set FLAGSTAFF_PUBLIC_URL")
+    if settings.valkey_url:
+        log.warning("valkey_not_used", detail="No version shares rate limits yet; each instance counts its own.")
 
 
 async def _greet(flagstaff: Flagstaff, settings: Settings, port: int) -> None:

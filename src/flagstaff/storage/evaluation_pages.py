@@ -85,22 +85,19 @@ async def _spans(
     searched = _Span(whole.first if rest is None else rest, whole.end)
     if not hashes:
         return [searched], rest
-    query = (
-        sa.select(_segments.first_id, _segments.last_id)
-        .where(_overlapping(number, searched))
-        .where(*(dialect.contains_bytes(connection, _segments.hashes, value) for value in hashes))
-        .order_by(_segments.last_id.desc())
-        .limit(SEGMENTS_FOUND + 1)
-    )
-    found = (await connection.execute(query)).all()
+    holding = [dialect.contains_bytes(connection, _segments.hashes, value) for value in hashes]
+    query = sa.select(_segments.first_id, _segments.last_id).where(_overlapping(number, searched), *holding)
+    # The few segments that reach beyond the end are not bounded: they might be all that a bound lets through.
+    beyond = (await connection.execute(query.where(_segments.last_id >= searched.end))).all()
+    within = query.where(_segments.last_id < searched.end).order_by(_segments.last_id.desc())
+    found = (await connection.execute(within.limit(SEGMENTS_FOUND + 1))).all()
     if len(found) > SEGMENTS_FOUND:
-        rest = next_id(found[-1].last_id)
+        rest = next_id(found.pop().last_id)
         searched = _Span(rest, whole.end)
     spans = [
-        _Span(max(searched.first, row.first_id), min(searched.end, next_id(row.last_id)))
-        for row in found[:SEGMENTS_FOUND]
+        _Span(max(searched.first, row.first_id), min(searched.end, next_id(row.last_id))) for row in [*beyond, *found]
     ]
-    return spans, rest
+    return [span for span in spans if span.first < span.end], rest
 
 
 def _hashes(wanted: EvaluationFilter) -> list[bytes]:
@@ -111,7 +108,8 @@ def _hashes(wanted: EvaluationFilter) -> list[bytes]:
 
 async def _end_of_segments(connection: AsyncConnection, number: int, span: _Span, *, skipped: int) -> bytes | None:
     """The end of the ids in all of a span's segments but the newest ones; None if there are no more than those."""
-    query = sa.select(_segments.last_id).where(_overlapping(number, span)).order_by(_segments.last_id.desc())
+    within = sa.and_(_overlapping(number, span), _segments.last_id < span.end)
+    query = sa.select(_segments.last_id).where(within).order_by(_segments.last_id.desc())
     last_id = (await connection.execute(query.offset(skipped).limit(1))).scalar_one_or_none()
     return None if last_id is None else next_id(last_id)
 

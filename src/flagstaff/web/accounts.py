@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
-from flagstaff.domain.accounts import email_identity
+from flagstaff.domain.accounts import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.domain.errors import Code, Error
 from flagstaff.runtime.background import Background
 from flagstaff.services.accounts import Accounts
@@ -73,7 +73,7 @@ class MeOut(BaseModel):
     user_id: str = Field(json_schema_extra={"format": "uuid"})
 
 
-def _accounts(request: Request) -> Accounts:
+async def _accounts(request: Request) -> Accounts:
     accounts: Accounts = request.app.state.accounts
     return accounts
 
@@ -103,7 +103,8 @@ async def register(body: Registration, accounts: Service) -> Response:
 async def log_in(body: Login, request: Request, accounts: Service) -> Response:
     """Get a bearer token for `/api`."""
     limits: Limits = request.app.state.limits
-    attempt = (limits.client(request.scope), email_identity(body.email.strip()))
+    # What is too long for an email counts as one: the limiter must not be filled with whatever a guesser sends.
+    attempt = (limits.client(request.scope), email_identity(body.email.strip())[:EMAIL_MAX_LENGTH])
     # Counted as failed until it has succeeded, so that guesses made at once count each.
     admit(limits.login_failures, attempt)
     try:

@@ -39,7 +39,7 @@ def _bearer_token(scope: Scope) -> str:
     return token.strip()
 
 
-def _actor(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> Actor:
+async def _actor(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> Actor:
     actor: Actor = request.state.actor
     return actor
 

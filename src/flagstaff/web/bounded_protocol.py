@@ -29,9 +29,6 @@ class Bounds:
     idle_ticks: int = 15  # 75 s, longer than the minute for which common proxies keep their connections
 
 
-DEFAULT_BOUNDS = Bounds()
-
-
 class Phase(Enum):
     """What the client is to send next."""
 
@@ -44,7 +41,7 @@ class Phase(Enum):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. What it refuses itself, it refuses with the problem documents of the rest and then closes."""
 
-    bounds: ClassVar[Bounds]
+    bounds: ClassVar[Bounds] = Bounds()
     request_ids: ClassVar[RequestIds]
 
     # What follows is each connection's own.

@@ -69,7 +69,7 @@ def _view(numbered: NumberedChange) -> dict[str, Any]:
     }
 
 
-def _changes(request: Request) -> Changes:
+async def _changes(request: Request) -> Changes:
     changes: Changes = request.app.state.changes
     return changes
 

@@ -61,7 +61,7 @@ def _view(environment: Environment) -> dict[str, Any]:
     return {**_item(environment), "project_id": environment.project_id}
 
 
-def _environments(request: Request) -> Environments:
+async def _environments(request: Request) -> Environments:
     environments: Environments = request.app.state.environments
     return environments
 

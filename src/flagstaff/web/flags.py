@@ -81,7 +81,7 @@ def _view(flag: Flag) -> dict[str, Any]:
     }
 
 
-def _flags(request: Request) -> Flags:
+async def _flags(request: Request) -> Flags:
     flags: Flags = request.app.state.flags
     return flags
 

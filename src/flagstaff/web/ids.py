@@ -22,7 +22,7 @@ def _read(given: str) -> UUID:
 Id = Annotated[UUID, Path(), PlainValidator(_read), WithJsonSchema({"type": "string", "format": "uuid"})]
 
 
-def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:
+async def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:
     return FlagPath(project_id, env_id, flag_id)
 
 

@@ -28,6 +28,9 @@ _MESSAGES = {
     "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
+# More help nobody: each costs time on the event loop, and a body has room for many thousands.
+_MAX_FIELD_ERRORS = 20
+_METHODS_OF_FILES = ("GET", "HEAD")  # inside the mounted folder, the only place where no route matches any more
 _UNREADABLE = "is not JSON that can be read: it is nested too deeply or holds too long a number"
 _DETAILS = {
     404: "There is nothing at this address.",
@@ -49,7 +52,7 @@ async def _domain_error(request: Request, error: Exception) -> Response:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    fields = [_field_error(request, each) for each in error.errors()]
+    fields = [_field_error(request, each) for each in error.errors()[:_MAX_FIELD_ERRORS]]
     return _response(
         problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
     )
@@ -97,7 +100,8 @@ def _known_fields(route: object, place: str) -> list[str]:
         return []
     found = route.dependant.query_params if place == "query" else [route.body_field]
     models = [each.field_info.annotation for each in found if each is not None]
-    return [name for model in models if model is not None for name in getattr(model, "model_fields", {})]
+    fields = [item for model in models if model is not None for item in getattr(model, "model_fields", {}).items()]
+    return [field.alias or name for name, field in fields]
 
 
 def _allowed_methods(request: Request) -> list[str]:
@@ -106,7 +110,7 @@ def _allowed_methods(request: Request) -> list[str]:
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
             allowed |= getattr(route, "methods", None) or set()
-    return sorted(allowed)
+    return sorted(allowed or _METHODS_OF_FILES)
 
 
 def _response(answer: Problem) -> Response:

@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 from flagstaff.domain.errors import Error
 from flagstaff.telemetry import Metrics
 from flagstaff.web.bodies import BODY_MAX_BYTES
-from flagstaff.web.bounded_protocol import BoundedProtocol, Bounds, Phase, response
+from flagstaff.web.bounded_protocol import BoundedProtocol, Phase, response
 from flagstaff.web.cors import CrossOrigin
 from flagstaff.web.edge import SECURITY_HEADERS, RequestIds
 from flagstaff.web.errors import problem_of
@@ -202,7 +202,7 @@ def _parse(data: bytes) -> Head | None:
     return Head(sdk_key_in(collector.headers), int(length), given.get(b"x-request-id"), collector.headers)
 
 
-def connection_class(bounds: Bounds, request_ids: RequestIds, lane: Lane | None) -> type[BoundedProtocol]:
+def connection_class(request_ids: RequestIds, lane: Lane | None) -> type[BoundedProtocol]:
     """The class of which uvicorn makes an object for each connection; without a lane it has the bounds only."""
-    shared = {"bounds": bounds, "request_ids": request_ids, "lane": lane}
+    shared = {"request_ids": request_ids, "lane": lane}
     return cast("type[BoundedProtocol]", type("Connection", (LaneProtocol if lane else BoundedProtocol,), shared))

@@ -55,7 +55,7 @@ def _view(project: Project) -> dict[str, Any]:
     }
 
 
-def _projects(request: Request) -> Projects:
+async def _projects(request: Request) -> Projects:
     projects: Projects = request.app.state.projects
     return projects
 

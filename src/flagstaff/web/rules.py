@@ -69,7 +69,7 @@ def _values(given: dict[str, Any]) -> dict[str, Any]:
     return {name: RuleType(value) if name == "rule_type" else value for name, value in given.items()}
 
 
-def _rules(request: Request) -> Rules:
+async def _rules(request: Request) -> Rules:
     rules: Rules = request.app.state.rules
     return rules
 

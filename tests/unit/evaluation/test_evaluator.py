@@ -17,7 +17,7 @@ ENVIRONMENT = make_environment()
 
 # Few values, so that rules do match, beside any text at all.
 anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
-ids = st.sampled_from(["ada", "Ada", "grace", "ada@example.com", "@"]) | anything
+ids = st.sampled_from(["ada", "ada", "Ada", "ada@example.com"]) | anything
 emails = st.sampled_from(
     ["ada@example.com", "ADA@Example.com", "grace@sub.example.com", "eve@evil-example.com", "İ@i.example"]
 )
@@ -27,6 +27,7 @@ values = {
     RuleType.USER_EMAIL: emails,
     RuleType.EMAIL_DOMAIN: domains,
 }
+flag_keys = st.text("abz09_-", max_size=6).map("k".__add__)
 users = st.none() | st.just("") | ids
 addresses = (
     st.none() | st.just("") | emails | anything | st.sampled_from(["@example.com", "example.com", "a@b@example.com"])
@@ -39,15 +40,15 @@ def rules(draw: st.DrawFn) -> Rule:
     return make_rule(
         rule_type=rule_type,
         rule_value=draw(values[rule_type]),
-        priority=draw(st.integers(-2, 2)),
-        enabled=draw(st.booleans()),
+        priority=draw(st.integers(-1, 1)),
+        enabled=draw(st.sampled_from([True, True, False])),
         created_at=AT + timedelta(seconds=draw(st.integers(0, 2))),
     )
 
 
 @st.composite
 def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
-    keys = draw(st.lists(st.from_regex(r"[a-z][a-z0-9_-]{0,6}", fullmatch=True), unique=True, max_size=6))
+    keys = draw(st.lists(flag_keys, unique=True, max_size=6))
     return [
         (
             make_flag(
@@ -68,7 +69,7 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(targeted_flags(), users, addresses)
 def test_the_compiled_evaluator_answers_as_the_naive_one(
     flags: list[tuple[Flag, list[Rule]]], user_id: str | None, user_email: str | None

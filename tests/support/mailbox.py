@@ -1,0 +1,20 @@
+"""The mails of a Flagstaff without a mail server, read as their recipient would."""
+
+import re
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+
+
+def read_outbox(data_directory: Path) -> list[EmailMessage]:
+    """The mails of the outbox folder, oldest first."""
+    paths = sorted((data_directory / "outbox").glob("*.eml"))
+    return [message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths]
+
+
+def reset_token(mail: EmailMessage) -> str:
+    """The token of the link in a mail's text."""
+    text = mail.get_body(("plain",))
+    assert text is not None
+    (token,) = re.findall(r"/reset-password\?token=([\w-]+)", text.get_content())
+    return str(token)

@@ -1,0 +1,83 @@
+"""PUT /api/projects/{project_id}/environments/{env_id}."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, project_path
+from tests.web.conftest import ListChanges
+
+KEY_STAYS = "cannot be changed; it is canary"
+
+MALFORMED: list[tuple[Any, dict[str, str]]] = [
+    ([], {"body": "must be a JSON object, sent with Content-Type: application/json"}),
+    ({"name": None}, {"name": "must be a string"}),
+    ({"name": ""}, {"name": "must not be empty"}),
+    ({"name": "x" * 256}, {"name": "must be at most 255 characters long"}),
+    ({"name": "New", "key": None}, {"key": "must be a string"}),
+    ({"name": "New", "key": "beta"}, {"key": KEY_STAYS}),
+    ({"name": "New", "key": "Canary"}, {"key": KEY_STAYS}),
+    ({"name": "New", "key": "canary "}, {"key": KEY_STAYS}),
+    ({"name": "New", "key": ""}, {"key": KEY_STAYS}),
+    ({"nmae": "New"}, {"nmae": "is not a known field; did you mean name?"}),
+    ({"name": "New", "description": "x"}, {"description": "is not a known field; known are name, key"}),
+]
+
+
+@pytest.fixture
+async def environment(ada: Caller) -> Json:
+    """An environment of Ada's with the key `canary`."""
+    return await ada.create_environment(await ada.create_project())
+
+
+async def test_nobody_changes_without_a_token(client: Caller, environment: Json) -> None:
+    assert (await client.put(environment_path(environment), json={"name": "New"})).status_code == 401
+
+
+async def test_what_does_not_exist_or_is_elsewhere_or_somebody_elses_is_not_found(
+    ada: Caller, eve: Caller, environment: Json
+) -> None:
+    other = await ada.create_project()
+
+    for project_id in (uuid4(), other["id"], *NO_IDS):
+        path = f"/api/projects/{project_id}/environments/{environment['id']}"
+        assert (await ada.put(path, json={"name": "New"})).status_code == 404
+    assert (await ada.put(f"{project_path(other)}/environments/{uuid4()}", json={"name": "New"})).status_code == 404
+    assert (await eve.put(environment_path(environment), json={"name": "New"})).status_code == 404
+    assert (await ada.get(environment_path(environment))).json() == environment
+
+
+async def test_one_invalid_field_changes_nothing_at_all(ada: Caller, environment: Json) -> None:
+    for body, errors in MALFORMED:
+        assert field_errors(await ada.put(environment_path(environment), json=body)) == errors, body
+    assert (await ada.get(environment_path(environment))).json() == environment
+
+
+async def test_the_same_values_again_write_nothing(ada: Caller, environment: Json, list_changes: ListChanges) -> None:
+    before = await list_changes()
+
+    for body in ({}, {"name": "Canary"}, {"key": "canary"}, environment):
+        answer = await ada.put(environment_path(environment), json=body)
+        assert (answer.status_code, answer.json()) == (200, environment)
+    assert await list_changes() == before
+
+
+async def test_the_name_changes_and_nothing_else(ada: Caller, environment: Json) -> None:
+    forged = {"id": str(uuid4()), "project_id": None, "created_at": 5, "key": "canary"}
+
+    answer = await ada.put(environment_path(environment), json={**forged, "name": " Kanarienvogel "})
+
+    assert answer.status_code == 200
+    assert answer.json() == {**environment, "name": "Kanarienvogel"}
+    assert (await ada.get(environment_path(environment))).json() == answer.json()
+
+
+async def test_a_change_leaves_its_row_with_before_and_after(
+    ada: Caller, environment: Json, list_changes: ListChanges
+) -> None:
+    changed = (await ada.put(environment_path(environment), json={"name": "New"})).json()
+
+    change = (await list_changes())[-1]
+    assert change["action"] == "environment.updated"
+    assert (change["before"], change["after"]) == (environment, changed)

@@ -1,0 +1,32 @@
+"""GET /api/projects/{project_id}."""
+
+from uuid import uuid4
+
+from tests.support.api import NO_IDS, Caller, project_path
+
+
+async def test_nobody_reads_without_a_token(client: Caller, ada: Caller) -> None:
+    assert (await client.get(project_path(await ada.create_project()))).status_code == 401
+
+
+async def test_what_does_not_exist_is_not_found(ada: Caller) -> None:
+    for project_id in (uuid4(), *NO_IDS):
+        assert (await ada.get(f"/api/projects/{project_id}")).status_code == 404, project_id
+
+
+async def test_somebody_elses_project_gets_the_same_answer_as_none(ada: Caller, eve: Caller) -> None:
+    hidden = (await eve.get(project_path(await ada.create_project()))).json()
+    missing = (await eve.get(f"/api/projects/{uuid4()}")).json()
+
+    assert hidden["status"] == 404
+    del hidden["request_id"], missing["request_id"]
+    assert hidden == missing
+
+
+async def test_a_project_is_read_by_its_id_in_either_case(ada: Caller) -> None:
+    project = await ada.create_project()
+
+    for project_id in (project["id"], project["id"].upper()):
+        answer = await ada.get(f"/api/projects/{project_id}")
+        assert answer.status_code == 200
+        assert answer.json() == project

@@ -1,0 +1,27 @@
+"""GET /api/projects."""
+
+from tests.support.api import Caller
+from tests.support.clock import Clock
+
+
+async def test_nobody_lists_without_a_token(client: Caller) -> None:
+    assert (await client.get("/api/projects")).status_code == 401
+
+
+async def test_projects_of_others_are_not_listed(ada: Caller, eve: Caller) -> None:
+    await ada.create_project()
+
+    assert (await eve.get("/api/projects")).json() == []
+
+
+async def test_all_projects_are_listed_whole_and_newest_first(ada: Caller, clock: Clock) -> None:
+    projects = []
+    for number in range(6):
+        projects.append(await ada.create_project(name=f"Project {number}"))
+        if number % 2:  # also of two made in one microsecond the later comes first
+            clock.advance(seconds=1)
+
+    answer = await ada.get("/api/projects")
+
+    assert answer.status_code == 200
+    assert answer.json() == projects[::-1]
