@@ -1,5 +1,5 @@
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vitest/config";
+import { defineConfig } from "vite";
 
 // The server puts a fresh nonce in this word's place with every page, for the few styles written at run time.
 const NONCE = "FLAGSTAFF_NONCE";
@@ -15,5 +15,4 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: { proxy: { "^/(api|auth|sdk|docs|openapi.json)": SERVER } },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
 });

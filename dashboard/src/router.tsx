@@ -87,15 +87,15 @@ const project = createRoute({
   path: "/projects/$projectId",
   loader: ({ params, context: { cache } }) =>
     Promise.all([
-      cache.ensureQueryData(projectQuery(params.projectId)),
-      cache.ensureQueryData(environmentsQuery(params.projectId)),
+      cache.query({ ...projectQuery(params.projectId), staleTime: "static" }),
+      cache.query({ ...environmentsQuery(params.projectId), staleTime: "static" }),
     ]),
 });
 const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
   beforeLoad: async ({ params, context: { cache } }) => {
-    const environments = await cache.ensureQueryData(environmentsQuery(params.projectId));
+    const environments = await cache.query({ ...environmentsQuery(params.projectId), staleTime: "static" });
     const last = lastEnvironment(params.projectId);
     const opened = environments.find((each) => each.id === last) ?? environments[0];
     if (!opened) throw redirect({ to: "/projects/$projectId/settings", params, replace: true });
@@ -115,7 +115,7 @@ const environment = createRoute({
   getParentRoute: () => project,
   path: "/environments/$environmentId",
   loader: async ({ params, context: { cache } }) => {
-    const environments = await cache.ensureQueryData(environmentsQuery(params.projectId));
+    const environments = await cache.query({ ...environmentsQuery(params.projectId), staleTime: "static" });
     if (!environments.some((each) => each.id === params.environmentId)) throw notFound();
   },
   notFoundComponent: NotFound,

@@ -1,7 +1,7 @@
 /** Who is signed in, how the page looks, and the way out. */
 
 import { Menu, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
-import { IconBook2, IconLogout } from "@tabler/icons-react";
+import { IconBook, IconLogout } from "./icons";
 import { forgetEnvironments } from "../lib/lastEnvironment";
 import { currentSession, endSession } from "../lib/session";
 import { t } from "../texts";
@@ -46,10 +46,10 @@ export function AccountMenu() {
           />
         </div>
         <Menu.Divider />
-        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook2 size={16} aria-hidden />}>
+        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook size={16} />}>
           {t.shell.apiDocs}
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={signOut}>
           {t.shell.signOut}
         </Menu.Item>
       </Menu.Dropdown>

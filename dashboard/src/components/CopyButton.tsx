@@ -1,7 +1,7 @@
 /** Copies a text and says so, to the eye and to the ear. */
 
 import { ActionIcon, Button, type ButtonProps, CopyButton as Copying, Tooltip, VisuallyHidden } from "@mantine/core";
-import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { IconCheck, IconCopy } from "./icons";
 import { t } from "../texts";
 
 interface Props {

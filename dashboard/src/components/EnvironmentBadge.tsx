@@ -1,6 +1,6 @@
 /** An environment by its name. Production is marked by shape, word and colour, so that it is never mistaken. */
 
-import { IconBroadcast, IconFlask2 } from "@tabler/icons-react";
+import { IconBroadcast, IconFlask } from "./icons";
 import type { Environment } from "../api/client";
 import { isProduction } from "../api/environments";
 import classes from "./EnvironmentBadge.module.css";
@@ -9,7 +9,7 @@ export function EnvironmentBadge({ environment }: { environment: Pick<Environmen
   const production = isProduction(environment);
   return (
     <span className={classes.badge} data-production={production || undefined}>
-      {production ? <IconBroadcast size={14} aria-hidden /> : <IconFlask2 size={14} aria-hidden />}
+      {production ? <IconBroadcast size={14} /> : <IconFlask size={14} />}
       <span className={classes.name}>{environment.name}</span>
     </span>
   );

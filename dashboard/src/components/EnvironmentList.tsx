@@ -3,7 +3,7 @@
 import { ActionIcon, Button, Group, Stack, Text, TextInput, Tooltip } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
-import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconPencil, IconPlus, IconTrash } from "./icons";
 import type { Environment } from "../api/client";
 import { useDeleteEnvironment, useRenameEnvironment } from "../api/environments";
 import { notifyDone } from "../lib/notify";
@@ -27,7 +27,7 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
           <EnvironmentRow key={each.id} projectId={projectId} environment={each} />
         ))}
       </ul>
-      <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={dialog.open}>
+      <Button variant="default" leftSection={<IconPlus size={16} />} onClick={dialog.open}>
         {t.settings.environmentNew}
       </Button>
       <NewEnvironmentDialog projectId={projectId} opened={creating} onClose={dialog.close} />

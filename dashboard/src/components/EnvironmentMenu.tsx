@@ -1,7 +1,7 @@
 /** The switcher of environments: always in sight; it keeps the section one is in. */
 
 import { Menu, Skeleton } from "@mantine/core";
-import { IconCheck, IconPlus } from "@tabler/icons-react";
+import { IconCheck, IconPlus } from "./icons";
 import { useQuery } from "@tanstack/react-query";
 import { useMatches } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -40,7 +40,7 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
             key={each.id}
             to={section}
             params={{ projectId, environmentId: each.id }}
-            rightSection={each.id === current.id && <IconCheck size={14} aria-hidden />}
+            rightSection={each.id === current.id && <IconCheck size={14} />}
             aria-current={each.id === current.id || undefined}
           >
             <EnvironmentBadge environment={each} />
@@ -51,7 +51,7 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
           to="/projects/$projectId/settings"
           params={{ projectId }}
           hash="environments"
-          leftSection={<IconPlus size={16} aria-hidden />}
+          leftSection={<IconPlus size={16} />}
         >
           {t.shell.newEnvironment}
         </MenuItemLink>

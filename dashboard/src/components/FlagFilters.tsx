@@ -2,8 +2,8 @@
 
 import { Button, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { IconSearch } from "@tabler/icons-react";
-import { type RefObject, useEffect, useState } from "react";
+import { IconSearch } from "./icons";
+import { type RefObject, useState } from "react";
 import { AUDIENCES } from "../lib/audience";
 import { type FlagsSearch, SEENS, SORTS, STATES } from "../lib/search";
 import { t } from "../texts";
@@ -18,9 +18,7 @@ interface Props {
 const ADDRESS_DELAY_MILLISECONDS = 120; // browsers limit how often an address may change
 
 export function FlagFilters({ search, onChange, input }: Props) {
-  const [typed, setTyped] = useState(search.q ?? "");
-  useEffect(() => setTyped(search.q ?? ""), [search.q]);
-  const settle = useDebouncedCallback((q: string) => onChange({ ...search, q }), ADDRESS_DELAY_MILLISECONDS);
+  const { typed, type } = useTyped(search.q ?? "", (q) => onChange({ ...search, q }));
   const choose = (part: { readonly [field in keyof FlagsSearch]?: string }) =>
     onChange({ ...search, ...part } as FlagsSearch);
   const filtered = Object.keys(search).some((field) => field !== "sort");
@@ -32,13 +30,10 @@ export function FlagFilters({ search, onChange, input }: Props) {
         className={classes.search}
         aria-label={t.flags.search}
         placeholder={t.flags.search}
-        leftSection={<IconSearch size={16} aria-hidden />}
+        leftSection={<IconSearch size={16} />}
         rightSection={<kbd aria-hidden>/</kbd>}
         value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          settle(event.currentTarget.value);
-        }}
+        onChange={(event) => type(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape" && typed === "") event.currentTarget.blur();
         }}
@@ -74,4 +69,24 @@ export function FlagFilters({ search, onChange, input }: Props) {
       )}
     </search>
   );
+}
+
+/** What is being typed, which the address follows; and what the address says, when it was changed otherwise. */
+function useTyped(addressed: string, onSettle: (typed: string) => void) {
+  const [typed, setTyped] = useState(addressed);
+  const [settled, setSettled] = useState(addressed);
+  const [seen, setSeen] = useState(addressed);
+  if (seen !== addressed) {
+    setSeen(addressed);
+    if (addressed !== settled) setTyped(addressed);
+  }
+  const settle = useDebouncedCallback((value: string) => {
+    setSettled(value);
+    onSettle(value);
+  }, ADDRESS_DELAY_MILLISECONDS);
+  const type = (value: string): void => {
+    setTyped(value);
+    settle(value);
+  };
+  return { typed, type };
 }

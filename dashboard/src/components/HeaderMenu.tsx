@@ -1,7 +1,7 @@
 /** A button in the header that says what is chosen and opens what else there is. */
 
 import { Menu, UnstyledButton } from "@mantine/core";
-import { IconSelector } from "@tabler/icons-react";
+import { IconSelector } from "./icons";
 import type { ReactNode } from "react";
 import classes from "./HeaderMenu.module.css";
 
@@ -18,7 +18,7 @@ export function HeaderMenu({ label, current, children, shrink = false }: Props) 
       <Menu.Target>
         <UnstyledButton className={classes.button} data-shrink={shrink || undefined} aria-label={label}>
           {current}
-          <IconSelector size={14} className={classes.chevron} aria-hidden />
+          <IconSelector size={14} className={classes.chevron} />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown mah="70vh" className={classes.dropdown}>

@@ -20,7 +20,6 @@ export function RowsSkeleton({ rows = 6, height = 44 }: { rows?: number; height?
   return (
     <Stack gap="xs" aria-hidden>
       {Array.from({ length: rows }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: nothing tells the rows apart
         <Skeleton key={index} h={height} opacity={1 - index / (rows + 2)} />
       ))}
     </Stack>

@@ -3,7 +3,7 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from "@mantine/spotlight";
 import "@mantine/spotlight/styles.css";
-import { IconBroadcast, IconFlag, IconFlask2, IconLayoutGrid, IconMoon, IconSearch } from "@tabler/icons-react";
+import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch } from "./icons";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
@@ -37,7 +37,7 @@ export default function Palette(props: Props) {
       maxHeight="60vh"
       title={t.palette.label}
       searchProps={{
-        leftSection: <IconSearch size={18} aria-hidden />,
+        leftSection: <IconSearch size={18} />,
         placeholder: t.palette.placeholder,
         "aria-label": t.palette.label,
       }}
@@ -70,7 +70,7 @@ function useFlagActions(projectId: string | null, environmentId: string | null):
         id: flag.id,
         label: flag.name,
         description: `${flag.key} · ${flag.enabled ? t.on : t.off}`,
-        leftSection: <IconFlag size={18} aria-hidden />,
+        leftSection: <IconFlag size={18} />,
         onClick: () =>
           navigate({
             to: `${BASE}/flags/$flagId`,
@@ -88,7 +88,7 @@ function useEnvironmentActions(projectId: string | null): SpotlightActionData[] 
     id: each.id,
     label: each.name,
     description: each.key,
-    leftSection: isProduction(each) ? <IconBroadcast size={18} aria-hidden /> : <IconFlask2 size={18} aria-hidden />,
+    leftSection: isProduction(each) ? <IconBroadcast size={18} /> : <IconFlask size={18} />,
     onClick: () => navigate({ to: BASE, params: { projectId: projectId ?? "", environmentId: each.id } }),
   }));
 }
@@ -99,7 +99,7 @@ function useProjectActions(): SpotlightActionData[] {
   return (data ?? []).map((each) => ({
     id: each.id,
     label: each.name,
-    leftSection: <IconLayoutGrid size={18} aria-hidden />,
+    leftSection: <IconGrid size={18} />,
     onClick: () => navigate({ to: "/projects/$projectId", params: { projectId: each.id } }),
   }));
 }
@@ -137,7 +137,7 @@ function useAppearanceActions(): SpotlightActionData[] {
   return schemes.map(([scheme, name]) => ({
     id: `scheme-${scheme}`,
     label: t.palette.schemeAction(name.toLowerCase()),
-    leftSection: <IconMoon size={18} aria-hidden />,
+    leftSection: <IconMoon size={18} />,
     onClick: () => setColorScheme(scheme),
   }));
 }

@@ -1,7 +1,7 @@
 /** What stands in a page's place when it cannot be shown. */
 
 import { Alert, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
+import { IconAlert } from "./icons";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { lineOf, Problem } from "../api/problem";
 import { t } from "../texts";
@@ -24,7 +24,7 @@ export function ProblemPage({ error, reset }: ErrorComponentProps) {
 export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const requestId = error instanceof Problem ? error.requestId : null;
   return (
-    <Alert color="alarm" variant="light" icon={<IconAlertTriangle />} title={t.problems.heading}>
+    <Alert color="alarm" variant="light" icon={<IconAlert />} title={t.problems.heading}>
       <Stack gap="sm" align="start">
         <Text size="sm">{lineOf(error)}</Text>
         {requestId && (

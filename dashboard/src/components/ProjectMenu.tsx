@@ -1,5 +1,5 @@
 import { Menu, Skeleton } from "@mantine/core";
-import { IconCheck, IconLayoutGrid } from "@tabler/icons-react";
+import { IconCheck, IconGrid } from "./icons";
 import { useQuery } from "@tanstack/react-query";
 import { projectQuery, projectsQuery } from "../api/projects";
 import { t } from "../texts";
@@ -23,14 +23,14 @@ export function ProjectMenu({ projectId }: { projectId: string }) {
           key={each.id}
           to="/projects/$projectId"
           params={{ projectId: each.id }}
-          rightSection={each.id === projectId && <IconCheck size={14} aria-hidden />}
+          rightSection={each.id === projectId && <IconCheck size={14} />}
           aria-current={each.id === projectId || undefined}
         >
           <span className="break">{each.name}</span>
         </MenuItemLink>
       ))}
       <Menu.Divider />
-      <MenuItemLink to="/" leftSection={<IconLayoutGrid size={16} aria-hidden />}>
+      <MenuItemLink to="/" leftSection={<IconGrid size={16} />}>
         {t.shell.allProjects}
       </MenuItemLink>
     </HeaderMenu>

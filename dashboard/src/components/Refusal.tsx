@@ -1,12 +1,12 @@
 /** Why a form was refused, where no field is to blame. Announced as it appears. */
 
 import { Alert } from "@mantine/core";
-import { IconAlertCircle } from "@tabler/icons-react";
+import { IconAlert } from "./icons";
 
 export function Refusal({ text }: { text: string | null }) {
   if (text === null) return null;
   return (
-    <Alert role="alert" color="alarm" variant="light" icon={<IconAlertCircle />} py="xs">
+    <Alert role="alert" color="alarm" variant="light" icon={<IconAlert />} py="xs">
       {text}
     </Alert>
   );

@@ -2,7 +2,7 @@
 
 import { ActionIcon, Button, Group, Modal, Stack, Text, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconEye, IconEyeOff, IconRefresh } from "@tabler/icons-react";
+import { IconEye, IconEyeOff, IconRefresh } from "./icons";
 import { useState } from "react";
 import type { Project } from "../api/client";
 import { lineOf } from "../api/problem";
@@ -30,7 +30,7 @@ export function SdkKey({ project }: { project: Project }) {
         </Tooltip>
         <CopyIcon text={project.sdk_key} label={t.settings.copyKey} />
       </div>
-      <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={dialog.open}>
+      <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={dialog.open}>
         {t.settings.regenerate}
       </Button>
       <Modal opened={asking} onClose={dialog.close} title={t.settings.regenerateHeading}>

@@ -1,5 +1,5 @@
 import { UnstyledButton } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { IconSearch } from "./icons";
 import { isMac, wishForPalette } from "../lib/paletteWish";
 import { t } from "../texts";
 import classes from "./SearchButton.module.css";
@@ -7,7 +7,7 @@ import classes from "./SearchButton.module.css";
 export function SearchButton() {
   return (
     <UnstyledButton className={classes.button} onClick={wishForPalette} aria-label={t.shell.search}>
-      <IconSearch size={15} aria-hidden />
+      <IconSearch size={15} />
       <span className={classes.text}>{t.shell.search}</span>
       <kbd className={classes.keys}>{isMac ? t.shell.searchKeysMac : t.shell.searchKeys}</kbd>
     </UnstyledButton>

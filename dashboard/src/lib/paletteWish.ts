@@ -2,7 +2,7 @@
 
 const listeners = new Set<() => void>();
 
-export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+export const isMac = /Mac OS X|iPhone|iPad/.test(navigator.userAgent);
 
 export function wishForPalette(): void {
   for (const listener of listeners) listener();

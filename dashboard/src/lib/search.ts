@@ -60,11 +60,11 @@ export function safeNext(next: string | undefined): string {
   return isOurs ? url.pathname + url.search : "/";
 }
 
-function text<Name extends string>(raw: Raw, name: Name): { readonly [each in Name]?: string } {
+function text<Name extends string>(raw: Raw, name: Name): Readonly<Partial<Record<Name, string>>> {
   const value = raw[name];
   // An unquoted 42 in the address is a number to the router and a search for "42" to a person.
   const given = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  return (typeof given === "string" && given ? { [name]: given } : {}) as { readonly [each in Name]?: string };
+  return (typeof given === "string" && given ? { [name]: given } : {}) as Readonly<Partial<Record<Name, string>>>;
 }
 
 /** The first choice is the default. */
@@ -72,7 +72,7 @@ function choice<Name extends string, Choice extends string>(
   raw: Raw,
   name: Name,
   choices: readonly Choice[],
-): { readonly [each in Name]?: Choice } {
+): Readonly<Partial<Record<Name, Choice>>> {
   const found = choices.slice(1).find((each) => each === raw[name]);
-  return (found ? { [name]: found } : {}) as { readonly [each in Name]?: Choice };
+  return (found ? { [name]: found } : {}) as Readonly<Partial<Record<Name, Choice>>>;
 }

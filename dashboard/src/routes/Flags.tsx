@@ -2,7 +2,7 @@
 
 import { Button, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconFilterOff, IconFlag, IconPlus } from "@tabler/icons-react";
+import { IconFunnelOff, IconFlag, IconPlus } from "../components/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo, useRef } from "react";
@@ -47,7 +47,7 @@ export function Flags() {
     [navigate],
   );
   const create = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={dialog.open}>
+    <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
       {t.flags.new}
     </Button>
   );
@@ -75,7 +75,7 @@ export function Flags() {
           {found.length > 0 ? (
             <FlagTable rows={found} search={input} onSwitch={onSwitch} />
           ) : (
-            <Empty icon={<IconFilterOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
+            <Empty icon={<IconFunnelOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
               <Button variant="default" onClick={() => onFilter({})}>
                 {t.flags.clear}
               </Button>

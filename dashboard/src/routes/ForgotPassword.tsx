@@ -1,7 +1,7 @@
 import { Alert, Button, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconMailCheck } from "@tabler/icons-react";
+import { IconMail } from "../components/icons";
 import { useForgotPassword } from "../api/accounts";
 import { AnchorLink } from "../components/links";
 import { Refusal } from "../components/Refusal";
@@ -32,14 +32,7 @@ export function ForgotPassword() {
         />
         <Refusal text={refusal.refusal} />
         {request.isSuccess && (
-          <Alert
-            role="status"
-            color="live"
-            variant="light"
-            icon={<IconMailCheck />}
-            title={t.accounts.linkSent}
-            py="xs"
-          >
+          <Alert role="status" color="live" variant="light" icon={<IconMail />} title={t.accounts.linkSent} py="xs">
             {request.data.message}
           </Alert>
         )}

@@ -2,7 +2,7 @@
 
 import { Button, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconLayoutGrid, IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconGrid, IconPlus, IconSearch } from "../components/icons";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -25,7 +25,7 @@ export function Projects() {
   const { data, error, refetch } = useQuery(projectsQuery);
   const [creating, dialog] = useDisclosure(false);
   const create = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={dialog.open}>
+    <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
       {t.projects.new}
     </Button>
   );
@@ -35,7 +35,7 @@ export function Projects() {
       {!data && !error && <RowsSkeleton height={64} />}
       {data && data.length > 0 && <ProjectList projects={data} />}
       {data?.length === 0 && (
-        <Empty icon={<IconLayoutGrid size={22} />} title={t.projects.emptyHeading} text={t.projects.emptyText}>
+        <Empty icon={<IconGrid size={22} />} title={t.projects.emptyHeading} text={t.projects.emptyText}>
           {create}
           <Text size="sm" c="dimmed">
             {t.projects.emptyCurl}
@@ -61,7 +61,7 @@ function ProjectList({ projects }: { projects: readonly Project[] }) {
           type="search"
           aria-label={t.projects.search}
           placeholder={t.projects.search}
-          leftSection={<IconSearch size={16} aria-hidden />}
+          leftSection={<IconSearch size={16} />}
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}
         />
