@@ -3,6 +3,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# The lock files are complete, and Python compiles what it imports: neither needs doing at setup.
+LOCKED := --require-hashes --no-deps --no-compile
 
 .PHONY: serve test lint format openapi lock clean
 
@@ -40,12 +42,12 @@ clean: ## remove what the recipes made; your data in flagstaff-data stays
 
 .venv/run: .venv/bin/python requirements/run.txt pyproject.toml
 	@echo "Setting up (once, under a minute) …"
-	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install $(LOCKED) -r requirements/run.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/dev: .venv/bin/python requirements/dev.txt pyproject.toml
 	@echo "Setting up for development (once, under two minutes) …"
-	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install $(LOCKED) -r requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@ .venv/run
