@@ -90,7 +90,7 @@ async def _spans(
     # The few segments that reach beyond the end are not bounded: they might be all that a bound lets through.
     beyond = (await connection.execute(query.where(_segments.last_id >= searched.end))).all()
     within = query.where(_segments.last_id < searched.end).order_by(_segments.last_id.desc())
-    found = (await connection.execute(within.limit(SEGMENTS_FOUND + 1))).all()
+    found = list(await connection.execute(within.limit(SEGMENTS_FOUND + 1)))
     if len(found) > SEGMENTS_FOUND:
         rest = next_id(found.pop().last_id)
         searched = _Span(rest, whole.end)
