@@ -67,6 +67,12 @@ def problem(
     return Problem(status, (*own, *headers), body)
 
 
+def internal_problem(request_id: str) -> Problem:
+    """What HTTP says of a crash: nothing but where to look."""
+    detail = "Something went wrong on our side. The log has more under this request's id."
+    return problem(500, detail, request_id, kind=Code.INTERNAL)
+
+
 async def send_problem(answer: Problem, send: Send) -> None:
     """Send a problem document."""
     await send({"type": "http.response.start", "status": answer.status, "headers": list(answer.headers)})
