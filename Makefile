@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # The lock files are complete, and Python compiles what it imports: neither needs doing at setup.
 LOCKED := --require-hashes --no-deps --no-compile
 
-.PHONY: serve test lint format openapi lock clean
+.PHONY: serve test lint format bench openapi lock clean
 
 serve: .venv/run ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -23,6 +23,9 @@ lint: .venv/dev ## style, types and import contracts
 format: .venv/dev ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: .venv/dev ## measure beside nginx and uvicorn; ARGS="--quick" for less of everything
+	$(BIN)/python -m bench $(ARGS)
 
 openapi: .venv/run ## renew spec/openapi.json
 	$(BIN)/flagstaff openapi > spec/openapi.json
