@@ -47,6 +47,7 @@ async def list_evaluations(
     connection: AsyncConnection, number: int, wanted: EvaluationFilter, *, limit: int, before: bytes | None
 ) -> EvaluationPage:
     """A page of the evaluations of the environment with this number."""
+    await dialect.read_in_index_order(connection)
     whole = _Span(
         first=b"" if wanted.since is None else first_id_at(wanted.since),
         end=min(before or LAST_ID, LAST_ID if wanted.until is None else first_id_at(wanted.until)),
