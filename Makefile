@@ -3,8 +3,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# The lock files are complete, and Python compiles what it imports: neither needs doing at setup.
+LOCKED := --require-hashes --no-deps --no-compile
 
-.PHONY: serve test lint format openapi lock clean
+.PHONY: serve test lint format bench openapi lock clean
 
 serve: .venv/run ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -21,6 +23,9 @@ lint: .venv/dev ## style, types and import contracts
 format: .venv/dev ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: .venv/dev ## measure beside nginx and uvicorn; ARGS="--quick" for less of everything
+	$(BIN)/python -m bench $(ARGS)
 
 openapi: .venv/run ## renew spec/openapi.json
 	$(BIN)/flagstaff openapi > spec/openapi.json
@@ -40,12 +45,12 @@ clean: ## remove what the recipes made; your data in flagstaff-data stays
 
 .venv/run: .venv/bin/python requirements/run.txt pyproject.toml
 	@echo "Setting up (once, under a minute) …"
-	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install $(LOCKED) -r requirements/run.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/dev: .venv/bin/python requirements/dev.txt pyproject.toml
 	@echo "Setting up for development (once, under two minutes) …"
-	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install $(LOCKED) -r requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@ .venv/run

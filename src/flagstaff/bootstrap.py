@@ -45,12 +45,13 @@ from flagstaff.web.limits import Limits
 log = structlog.get_logger(__name__)
 
 _RETRY_SECONDS = 1.0
-_DRAIN_SECONDS = 3.0
+# What a stop may take, after the requests under way have had their time.
+_DRAIN_SECONDS = 2.0
+_FLUSH_SECONDS = 3.0
 # How many addresses the limits remember; flooded all at once they take some 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 # How soon the history of what was deleted goes, and of what has grown too old.
 _PURGE_SECONDS = 60.0
-_PURGE_STOP_SECONDS = 1.0
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -147,10 +148,12 @@ class Flagstaff:
 
     async def stop(self) -> None:
         """Finish what is under way, within a few seconds, and close everything."""
-        await self._background.drain(_DRAIN_SECONDS)
-        await self._purge.stop(_PURGE_STOP_SECONDS)
-        await self._recorder.stop(_DRAIN_SECONDS)
-        await self._retry.stop()
+        await asyncio.gather(
+            self._background.drain(_DRAIN_SECONDS),
+            self._purge.stop(_DRAIN_SECONDS),
+            self._retry.stop(_DRAIN_SECONDS),
+        )
+        await self._recorder.stop(_FLUSH_SECONDS)
         if self._feed:
             await self._feed.stop()
         self._passwords.close()

@@ -1,17 +1,21 @@
 """The whole service, really composed, on each database; and who is calling, in one line of a test."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import io
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from email.message import EmailMessage
 
 import pytest
 import sqlalchemy as sa
+import structlog
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.services.passwords import Passwords
 from flagstaff.settings import Settings
 from flagstaff.storage import tables
+from flagstaff.telemetry import configure_logging
 from tests.support.api import Caller, Json
 from tests.support.clock import Clock
 from tests.support.mailbox import read_outbox, reset_token
@@ -142,3 +146,18 @@ async def request_reset(client: Caller, read_mails: ReadMails) -> RequestReset:
         return reset_token(mail)
 
     return request
+
+
+@pytest.fixture
+def log_stream() -> Iterator[io.StringIO]:
+    """What the server logs, as JSON lines; afterwards logging is as before."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers = []  # so that pytest's own are not closed
+    stream = io.StringIO()
+    configure_logging("json", stream)
+    structlog.configure(cache_logger_on_first_use=False)  # a logger that is cached would outlive this test
+    yield stream
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()

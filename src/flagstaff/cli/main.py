@@ -66,7 +66,9 @@ def migrate(
 ) -> None:
     """Bring the database to the newest revision, or to another. `serve` does the former by itself."""
     settings = Settings.load(os.environ)
-    DataDirectory(settings.data_dir).prepare()
+    directory = DataDirectory(settings.data_dir)
+    directory.prepare()
+    directory.lock()  # a server that is at work there would lose the ground under its feet
     done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to))
     for revision in done:
         typer.echo(f"Ran {revision}.")

@@ -41,7 +41,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; a second one ends at once what is still under way.
+    """Serve until SIGTERM or SIGINT; a second SIGINT ends at once what is still under way.
 
     Raises:
         Error: what `Flagstaff.start` raises; CONFLICT when the address is in use.

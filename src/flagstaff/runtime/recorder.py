@@ -8,7 +8,6 @@ import asyncio
 import secrets
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from time import time_ns
 
@@ -110,16 +109,22 @@ class Recorder:
 
     async def _collect_forever(self) -> None:
         loop = asyncio.get_running_loop()
-        while not self._stopping.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._flush_interval_seconds):
-                    await self._stopping.wait()
+        is_last = False
+        while not is_last:
+            is_last = await self._is_stopping_within(self._flush_interval_seconds)
             self._collect(loop.time())
             if self._is_behind(loop.time()):
                 await self._copy_to_disk()
                 await self._move_to_disk()
             if self._collected:
                 self._arrived.set()
+
+    async def _is_stopping_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._stopping.wait()
+        except TimeoutError:
+            return False
 
     def _collect(self, now: float) -> None:
         if not self._buffer:
@@ -172,12 +177,8 @@ class Recorder:
                 self._is_dropping = False
                 self._arrived.clear()
                 await self._arrived.wait()
-            if self._failures:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(self._retry_seconds):
-                        await self._stopping.wait()
-                if self._stopping.is_set():
-                    return
+            if self._failures and await self._is_stopping_within(self._retry_seconds):
+                return
 
     async def _write_collected(self, collected: _Collected) -> None:
         self._in_flight = collected

@@ -28,6 +28,7 @@ class Snapshots:
         self.by_sdk_key: dict[str, ProjectSnapshot] = {}  # what is loaded; the hot path reads it and nothing else does
         self._project_ids: dict[str, UUID] = {}  # every SDK key there is, loaded or not
         self._sdk_keys: dict[UUID, str] = {}
+        self._first_loads: dict[UUID, asyncio.Task[None]] = {}
         self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
         self._stale: set[UUID] = set()
@@ -44,7 +45,11 @@ class Snapshots:
         if project_id is None:
             return None
         if sdk_key not in self.by_sdk_key:
-            await self.refresh(project_id)
+            # Even a load that has begun will do: a change during it is not answered before it is loaded after it.
+            loading = self._first_loads.get(project_id)
+            if loading is None:
+                loading = self._first_loads[project_id] = asyncio.create_task(self._load_first(project_id))
+            await asyncio.shield(loading)
         return self.by_sdk_key.get(sdk_key)
 
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:
@@ -71,6 +76,12 @@ class Snapshots:
         """Load again whatever could not be loaded after its change; raises what the first failure raises."""
         for project_id in tuple(self._stale):
             await self.refresh(project_id)
+
+    async def _load_first(self, project_id: UUID) -> None:
+        try:
+            await self.refresh(project_id)
+        finally:
+            del self._first_loads[project_id]
 
     async def _reload_in_turn(self, project_id: UUID, environment_id: UUID | None) -> None:
         lock = self._locks.get(project_id) or self._locks.setdefault(project_id, asyncio.Lock())

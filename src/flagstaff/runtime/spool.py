@@ -42,7 +42,8 @@ class Spool:
         for path, size in await asyncio.to_thread(self._scan):
             number, records = path.stem.split("-")
             self._next = int(number) + 1
-            self._add(SpooledBatch(path, int(records), size))
+            self._waiting[path] = SpooledBatch(path, int(records), size)
+            self._count(self._waiting[path], 1)
 
     @property
     def first(self) -> SpooledBatch | None:
@@ -56,9 +57,14 @@ class Spool:
             return None
         path = self._directory / f"{self._next:012}-{batch.size}{_SUFFIX}"
         self._next += 1
-        await asyncio.to_thread(_write, path, content)
         spooled = SpooledBatch(path, batch.size, len(content))
-        self._add(spooled)
+        self._count(spooled, 1)  # at once, so that others who append meanwhile find the room taken
+        try:
+            await asyncio.to_thread(_write, path, content)
+        except OSError:
+            self._count(spooled, -1)
+            raise
+        self._waiting[path] = spooled
         return spooled
 
     async def read(self, spooled: SpooledBatch) -> RecordBatch:
@@ -68,14 +74,12 @@ class Spool:
     async def remove(self, spooled: SpooledBatch) -> None:
         """Forget a batch."""
         if self._waiting.pop(spooled.path, None):
-            self.records -= spooled.records
-            self._bytes -= spooled.bytes
+            self._count(spooled, -1)
             await asyncio.to_thread(spooled.path.unlink, missing_ok=True)
 
-    def _add(self, spooled: SpooledBatch) -> None:
-        self._waiting[spooled.path] = spooled
-        self.records += spooled.records
-        self._bytes += spooled.bytes
+    def _count(self, spooled: SpooledBatch, sign: int) -> None:
+        self.records += sign * spooled.records
+        self._bytes += sign * spooled.bytes
 
     def _scan(self) -> list[tuple[Path, int]]:
         self._directory.mkdir(mode=0o700, exist_ok=True)

@@ -132,7 +132,9 @@ class Settings:
     valkey_url: str | None = field(
         repr=False,
         metadata=_read_by(
-            values.parse_valkey_url, None, "valkey://host:port; shares rate limits. Needed with more than one process."
+            values.parse_valkey_url,
+            None,
+            "valkey://host:port; meant to share rate limits among processes. Read and checked, but not used yet.",
         ),
     )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))

@@ -47,6 +47,7 @@ async def list_evaluations(
     connection: AsyncConnection, number: int, wanted: EvaluationFilter, *, limit: int, before: bytes | None
 ) -> EvaluationPage:
     """A page of the evaluations of the environment with this number."""
+    await dialect.read_in_index_order(connection)
     whole = _Span(
         first=b"" if wanted.since is None else first_id_at(wanted.since),
         end=min(before or LAST_ID, LAST_ID if wanted.until is None else first_id_at(wanted.until)),
@@ -90,7 +91,7 @@ async def _spans(
     # The few segments that reach beyond the end are not bounded: they might be all that a bound lets through.
     beyond = (await connection.execute(query.where(_segments.last_id >= searched.end))).all()
     within = query.where(_segments.last_id < searched.end).order_by(_segments.last_id.desc())
-    found = (await connection.execute(within.limit(SEGMENTS_FOUND + 1))).all()
+    found = list(await connection.execute(within.limit(SEGMENTS_FOUND + 1)))
     if len(found) > SEGMENTS_FOUND:
         rest = next_id(found.pop().last_id)
         searched = _Span(rest, whole.end)

@@ -5,11 +5,12 @@ sending a byte now and then. Read against uvicorn 0.54 (protocols/http/httptools
 """
 
 from asyncio import BaseTransport, TimerHandle, Transport
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar, cast
 
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from flagstaff.web.edge import SECURITY_HEADERS, RequestIds
@@ -38,6 +39,18 @@ class Phase(Enum):
     HELD_BODY = auto()  # of one that it does not know of yet
 
 
+class _FlowControl(FlowControl):
+    """uvicorn's, but that nothing more is read while pipelined requests wait: it would queue them without end."""
+
+    def __init__(self, transport: Transport, pipeline: Collection[object]) -> None:
+        super().__init__(transport)
+        self._pipeline = pipeline
+
+    def resume_reading(self) -> None:
+        if not self._pipeline:
+            super().resume_reading()
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. What it refuses itself, it refuses with the problem documents of the rest and then closes."""
 
@@ -54,6 +67,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(cast("Transport", transport))
+        self.flow = _FlowControl(self.transport, self.pipeline)
         self.await_client(Phase.REQUEST, self.bounds.head_ticks)
         self._start_clock()
 

@@ -16,7 +16,7 @@ from flagstaff.domain.errors import Error
 from flagstaff.telemetry import Metrics
 from flagstaff.web import evaluate
 from flagstaff.web.cors import CrossOrigin
-from flagstaff.web.errors import Problem, problem, problem_of, send_problem
+from flagstaff.web.errors import Problem, internal_problem, problem_of, send_problem
 
 log = structlog.get_logger("flagstaff.access")
 
@@ -98,8 +98,7 @@ class Edge:
         except Exception:
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if not exchange.status:
-                detail = "Something went wrong on our side. The log has more under this request's id."
-                await send_problem(problem(500, detail, request_id, kind="internal"), send)
+                await send_problem(internal_problem(request_id), send)
 
     def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
         if not exchange.status:

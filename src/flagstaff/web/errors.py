@@ -19,6 +19,8 @@ STATUSES = {
     Code.INTERNAL: 500,
     Code.UNAVAILABLE: 503,
 }
+# As RFC 9110 and 6585 call them: Python's names differ between its versions.
+_TITLES = {413: "Content Too Large", 414: "URI Too Long"}
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -52,7 +54,7 @@ def problem(
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Problem:
     """A problem document. `kind` is a domain error's code; errors that only HTTP knows are named by their status."""
-    title = HTTPStatus(status).phrase
+    title = _TITLES.get(status) or HTTPStatus(status).phrase
     document = {
         "type": f"urn:flagstaff:error:{kind or title.lower().replace(' ', '_')}",
         "title": title,
@@ -65,6 +67,12 @@ def problem(
     body = msgspec.json.encode(document)
     own = ((b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)))
     return Problem(status, (*own, *headers), body)
+
+
+def internal_problem(request_id: str) -> Problem:
+    """What HTTP says of a crash: nothing but where to look."""
+    detail = "Something went wrong on our side. The log has more under this request's id."
+    return problem(500, detail, request_id, kind=Code.INTERNAL)
 
 
 async def send_problem(answer: Problem, send: Send) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
-from flagstaff.web.errors import Problem, problem, problem_of
+from flagstaff.web.errors import Problem, internal_problem, problem, problem_of
 
 _MESSAGES = {
     "missing": "is required",
@@ -43,6 +43,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Error, _domain_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _crash)  # which the framework then raises again, for the edge to log
 
 
 async def _domain_error(request: Request, error: Exception) -> Response:
@@ -68,6 +69,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     detail = _DETAILS.get(error.status_code, error.detail).format(method=request.method)
     headers = [(b"allow", ", ".join(_allowed_methods(request)).encode())] if error.status_code == 405 else []
     return _response(problem(error.status_code, detail, request.state.request_id, headers=headers))
+
+
+async def _crash(request: Request, _error: Exception) -> Response:
+    return _response(internal_problem(request.state.request_id))
 
 
 def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:

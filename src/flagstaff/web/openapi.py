@@ -52,7 +52,7 @@ _EVALUATE: dict[str, Any] = {
             "description": "The flags by key.",
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EvaluateOut"}}},
         },
-        **{str(status): answer for status, answer in problems(400, 401, 404, 413, 429, 503).items()},
+        **{str(status): answer for status, answer in problems(400, 401, 404, 413, 429, 500, 503).items()},
     },
 }
 _EVALUATE["responses"]["401"] = {**_EVALUATE["responses"]["401"], "description": "The SDK key is missing or not valid."}

@@ -131,6 +131,7 @@ _DESCRIPTIONS = {
     409: "The key or the email is taken.",
     413: "The body is larger than 256 KiB.",
     429: "The rate limit is exceeded; `Retry-After` says for how many seconds.",
+    500: "Something went wrong on our side; the log has more under this request's id.",
     503: "The database cannot be reached; try again after `Retry-After` seconds.",
 }
 

@@ -1,0 +1,64 @@
+"""The machine that the bench runs on: its cores, its tools, and what a process takes of it."""
+
+import os
+import shutil
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+_TOOLS = ("wrk", "nginx", "taskset")
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class NotReadyError(Exception):
+    """Something is missing; the message says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Cores:
+    """The servers' core and the load's."""
+
+    server: int
+    load: int
+
+
+def check_tools() -> None:
+    """Raise NotReadyError if a program is missing."""
+    # Debian keeps nginx where only root looks.
+    os.environ["PATH"] += os.pathsep + "/usr/sbin"
+    missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    if missing:
+        raise NotReadyError(
+            f"The bench needs {' and '.join(missing)}. On Debian and Ubuntu: apt-get install wrk nginx-light util-linux"
+        )
+
+
+def choose_cores() -> Cores:
+    """One core for the server under load and another for the load."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise NotReadyError("The bench needs two cores: one for the server and one for the load.")
+    return Cores(cores[0], cores[1])
+
+
+def free_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time that a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
+
+
+def resident_mib(pid: int, *, peak: bool = False) -> float:
+    """The memory that a process holds, or has held at most."""
+    wanted = "VmHWM:" if peak else "VmRSS:"
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(wanted):
+            return int(line.split()[1]) / 1024
+    raise NotReadyError("This system does not tell how much memory a process holds.")

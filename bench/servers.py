@@ -1,0 +1,122 @@
+"""The servers under load, each one process on the same core."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from bench.machine import NotReadyError, free_port
+
+_START_SECONDS = 60
+_STOP_SECONDS = 20
+_CHECKOUT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What a Flagstaff does beside evaluating. A limit is so high that it counts and refuses nobody."""
+
+    limiter: bool = True
+    history: bool = True
+    lane: bool = True
+
+    def __str__(self) -> str:
+        off = [name for name in ("limiter", "history", "lane") if not getattr(self, name)]
+        return f"without {', '.join(off)}" if off else "everything on"
+
+
+class Server:
+    """A process that serves HTTP. A context manager: leaving it ends the process."""
+
+    def __init__(self, core: int, command: Sequence[str], log: Path, environ: dict[str, str] | None = None) -> None:
+        self._command = ("taskset", "-c", str(core), *command)
+        self._environ = environ
+        self._log = log
+
+    def wait_until_it_answers(self, path: str) -> float:
+        """Return the seconds from the start to the first answer."""
+        while time.perf_counter() - self._began < _START_SECONDS and self._process.poll() is None:
+            try:
+                urllib.request.urlopen(self.url + path).close()
+            except (urllib.error.URLError, ConnectionError):
+                time.sleep(0.002)
+            else:
+                return time.perf_counter() - self._began
+        raise NotReadyError(f"{self._command} did not start:\n{self._log.read_text()}")
+
+    url = ""
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    def __enter__(self) -> Self:
+        self._began = time.perf_counter()
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                self._command, stdout=log, stderr=log, cwd=_CHECKOUT, env={**os.environ, **(self._environ or {})}
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        finally:
+            self._process.kill()
+            self._process.wait()
+
+
+class FlagstaffServer(Server):
+    """Flagstaff from this checkout, on a data directory."""
+
+    def __init__(self, core: int, data: Path, switches: Switches) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        environ = {
+            "FLAGSTAFF_PORT": str(port),
+            "FLAGSTAFF_DATA_DIR": str(data),
+            "FLAGSTAFF_EVALUATE_RATE_LIMIT": "999999999/minute" if switches.limiter else "off",
+            "FLAGSTAFF_EVALUATE_LANE": "on" if switches.lane else "off",
+        }
+        module = "flagstaff" if switches.history else "bench.without_history"
+        super().__init__(core, (sys.executable, "-m", module, "serve"), data.with_name(f"{port}.log"), environ)
+
+
+class NginxServer(Server):
+    """nginx, handing out the files of a folder."""
+
+    def __init__(self, core: int, folder: Path) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        configuration = folder / "nginx.conf"
+        configuration.write_text(
+            f"daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log;\n"
+            "events {}\n"
+            "http {\n"
+            "  access_log off; sendfile on; open_file_cache max=100; keepalive_requests 1000000000;\n"
+            "  default_type application/json;\n"
+            f"  client_body_temp_path {folder}/bodies; proxy_temp_path {folder}/proxy;\n"
+            f"  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;\n"
+            f"  server {{ listen 127.0.0.1:{port}; root {folder}; }}\n"
+            "}\n"
+        )
+        folder.chmod(0o755)
+        super().__init__(core, ("nginx", "-p", str(folder), "-c", str(configuration)), folder / "nginx.log")
+
+
+class UvicornServer(Server):
+    """uvicorn with the smallest of apps, handing out the files of a folder."""
+
+    def __init__(self, core: int, folder: Path) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        command = (sys.executable, "-m", "bench.uvicorn_static", str(folder), str(port))
+        super().__init__(core, command, folder / "uvicorn.log")

@@ -1,0 +1,129 @@
+"""The end of histories: by age, and with the environments that they belong to."""
+
+from datetime import timedelta
+from typing import cast
+from uuid import UUID, uuid4
+
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.domain.projects import Environment
+from flagstaff.services import history
+from flagstaff.services.history import History
+from flagstaff.storage import tables
+from flagstaff.storage.database import Database
+from flagstaff.storage.environments import delete_environment
+from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.clock import Clock
+from tests.support.history import make_batch, make_layout, make_record
+
+RETENTION = timedelta(days=90)
+LAYOUT = make_layout()
+
+
+@pytest.fixture
+async def environment(database: Database) -> Environment:
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    await store_all(database, account, project, environment)
+    return environment
+
+
+@pytest.fixture
+def service(database: Database, clock: Clock) -> History:
+    return History(database, clock)
+
+
+async def count_rows(database: Database) -> dict[str, int]:
+    found = {}
+    async with database.read_history() as connection:
+        for table in tables.metadata.sorted_tables:
+            if table.schema == tables.HISTORY:
+                count = await connection.execute(sa.select(sa.func.count()).select_from(table))
+                found[table.name] = cast("int", count.scalar_one())
+    return found
+
+
+async def record(service: History, environment_id: UUID, *seconds: float) -> None:
+    await service.record(make_batch(environment_id, LAYOUT, *map(make_record, seconds)))
+
+
+async def test_purging_nothing_does_nothing(service: History, database: Database) -> None:
+    await service.purge(RETENTION)
+    assert set((await count_rows(database)).values()) == {0}
+
+
+async def test_what_is_young_enough_stays(
+    service: History, database: Database, clock: Clock, environment: Environment
+) -> None:
+    await record(service, environment.id, 0)
+    before = await count_rows(database)
+    clock.advance(days=90)
+    await service.purge(RETENTION)
+    assert await count_rows(database) == before
+
+
+async def test_what_is_older_goes_bit_by_bit_and_with_it_all_that_only_it_needed(
+    service: History, database: Database, clock: Clock, environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "DELETED_AT_ONCE", 3)
+    await record(service, environment.id, *range(10))
+    clock.advance(days=90, hours=2)
+    await service.purge(RETENTION)
+    assert await count_rows(database) == {
+        "evaluations": 0,
+        "layouts": 0,
+        "segments": 0,
+        "summaries": 0,
+        "recorded_environments": 1,
+    }
+
+
+async def test_only_the_older_part_goes(
+    service: History, database: Database, clock: Clock, environment: Environment
+) -> None:
+    day = 86_400
+    await record(service, environment.id, 0, 1, 2)
+    await record(service, environment.id, 2 * day)
+    clock.advance(days=91)
+    await service.purge(RETENTION)
+    assert await count_rows(database) == {
+        "evaluations": 1,
+        "layouts": 1,
+        "segments": 1,  # the two batches share it, so it stays until both are old
+        "summaries": 1,
+        "recorded_environments": 1,
+    }
+
+
+async def test_a_layout_in_use_stays_however_long_ago_it_was_made(
+    service: History, database: Database, clock: Clock, environment: Environment
+) -> None:
+    for day in range(0, 100, 10):
+        await record(service, environment.id, day * 86_400)
+    clock.advance(days=100)
+    await service.purge(RETENTION)
+    assert (await count_rows(database))["layouts"] == 1
+
+
+async def test_the_history_of_an_environment_that_is_no_more_goes_and_that_of_others_stays(
+    service: History, database: Database, environment: Environment
+) -> None:
+    await record(service, environment.id, 0)
+    alone = await count_rows(database)
+    await record(service, uuid4(), 0)
+    await service.purge(RETENTION)
+    assert await count_rows(database) == alone
+    async with database.transaction() as transaction:
+        await delete_environment(transaction.connection, environment.id)
+    await service.purge(RETENTION)
+    assert set((await count_rows(database)).values()) == {0}
+
+
+async def test_a_late_batch_of_a_purged_environment_is_purged_in_its_turn(service: History, database: Database) -> None:
+    gone = uuid4()
+    for _ in range(2):
+        await record(service, gone, 0)
+        await service.purge(RETENTION)
+        assert set((await count_rows(database)).values()) == {0}

@@ -1,0 +1,137 @@
+"""HTTP by the byte: a listening server whose reads a test decides, and connections that send what no client would."""
+
+import asyncio
+import json
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Self
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.server import ServerState
+
+from flagstaff.web.bounded_protocol import BoundedProtocol
+
+_PATIENCE_SECONDS = 10
+_DATE = b"Fri, 20 Nov 2026 10:00:00 GMT"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A response as it came over the wire."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The value of a header."""
+        return dict(self.headers).get(name)
+
+    def json(self) -> Any:
+        """The body's document."""
+        return json.loads(self.body)
+
+
+class Connection:
+    """A client's side of a connection, and the server's as `server`."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, server: BoundedProtocol) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.server = server
+
+    def feed(self, *reads: bytes) -> None:
+        """Have the server read these one after the other, as the network might have cut them."""
+        for read in reads:
+            self.server.data_received(read)
+
+    async def send(self, data: bytes) -> None:
+        """Send through the network."""
+        self._writer.write(data)
+        await self._writer.drain()
+
+    def stop_reading(self) -> None:
+        """Leave unread what comes; the server's buffer is made small, so that it is soon full."""
+        self._writer.transport.pause_reading()  # type: ignore[attr-defined]
+        self.server.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+
+    def end(self) -> None:
+        """Say that nothing more will be sent; answers may still come."""
+        self._writer.write_eof()
+
+    async def receive(self) -> Answer:
+        """The next response."""
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            status, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+            headers = tuple((name, value) for name, _, value in (line.partition(": ") for line in lines))
+            body = await self._reader.readexactly(int(dict(headers).get("content-length", "0")))
+        return Answer(int(status.split()[1]), headers, body)
+
+    async def receive_rest(self) -> bytes:
+        """Whatever still comes until the server closes."""
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            return await self._reader.read()
+
+    async def close(self) -> None:
+        """Leave."""
+        self._writer.close()
+        with suppress(ConnectionError):  # the server had left before
+            await self._writer.wait_closed()
+
+
+class Listener:
+    """A server that listens; it does what `uvicorn.Server` does, at a date that stands still."""
+
+    def __init__(self, app: ASGIApp, connection_class: type[BoundedProtocol]) -> None:
+        self._app = app
+        self._config = uvicorn.Config(self, http=connection_class, ws="none", lifespan="off", log_config=None)
+        self._config.load()
+        self.state = ServerState()
+        self.state.default_headers = [(b"date", _DATE)]
+        self.requests_of_app = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.requests_of_app += 1
+        await self._app(scope, receive, send)
+
+    def accept(self) -> asyncio.Protocol:
+        """The protocol of a new connection."""
+        return self._config.http_protocol_class(  # type: ignore[call-arg]
+            config=self._config, server_state=self.state, app_state={}
+        )
+
+    async def connect(self) -> Connection:
+        """Open a connection."""
+        known = set(self.state.connections)
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            while not (new := set(self.state.connections) - known):
+                await asyncio.sleep(0)
+        (server,) = new
+        assert isinstance(server, BoundedProtocol)
+        connection = Connection(reader, writer, server)
+        self._connections.append(connection)
+        return connection
+
+    def shut_down(self) -> None:
+        """Tell the connections that the server is about to stop."""
+        for connection in list(self.state.connections):
+            connection.shutdown()
+
+    async def __aenter__(self) -> Self:
+        self._connections: list[Connection] = []
+        self._server = await asyncio.get_running_loop().create_server(self.accept, "127.0.0.1", 0)
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for connection in self._connections:
+            await connection.close()
+        self._server.close()
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            while self.state.connections or self.state.tasks:
+                await asyncio.sleep(0.001)
+        await self._server.wait_closed()

@@ -1,0 +1,73 @@
+"""A project of Ada's whose flags have been evaluated, and every place where its history is not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from tests.support.api import Caller, Json, environment_path, flag_path
+
+Evaluate = Callable[..., Awaitable[None]]
+Elsewhere = list[tuple[Caller, str]]
+
+
+@pytest.fixture
+async def project(ada: Caller) -> Json:
+    """Ada's project."""
+    return await ada.create_project()
+
+
+@pytest.fixture
+async def environment(ada: Caller, project: Json) -> Json:
+    """Its `production`."""
+    return await ada.get_environment(project)
+
+
+@pytest.fixture
+async def flag(ada: Caller, environment: Json) -> Json:
+    """A flag in it, on for all, with a rule for the user `ada`."""
+    flag = await ada.create_flag(environment)
+    await ada.create_rule(flag)
+    return flag
+
+
+@pytest.fixture
+async def evaluate(flagstaff: Flagstaff, client: Caller, project: Json) -> Evaluate:
+    """Evaluate for each user id in turn; return when it is in the store."""
+
+    async def call(*user_ids: str | None, environment: str = "production", user_email: str | None = None) -> None:
+        for user_id in user_ids:
+            context = {"user_id": user_id, "user_email": user_email}
+            answer = await client.evaluate(project["sdk_key"], environment, context)
+            assert answer.status_code == 200
+        async with asyncio.timeout(20):
+            while flagstaff._recorder.waiting:
+                await asyncio.sleep(0.01)
+
+    return call
+
+
+@pytest.fixture
+async def elsewhere(ada: Caller, eve: Caller, environment: Json) -> Elsewhere:
+    """Callers and addresses of environments that they must not find."""
+    other = await ada.create_project()
+    return [
+        (eve, environment_path(environment)),
+        (ada, environment_path({**environment, "project_id": other["id"]})),
+        (ada, environment_path({**environment, "id": uuid4()})),
+        (ada, environment_path({**environment, "id": "production"})),
+    ]
+
+
+@pytest.fixture
+async def flags_elsewhere(ada: Caller, eve: Caller, flag: Json) -> Elsewhere:
+    """Callers and addresses of flags that they must not find."""
+    staging = await ada.get_environment({"id": flag["project_id"]}, "staging")
+    return [
+        (eve, flag_path(flag)),
+        (ada, flag_path({**flag, "environment_id": staging["id"]})),
+        (ada, flag_path({**flag, "id": uuid4()})),
+        (ada, flag_path({**flag, "id": flag["key"]})),
+    ]

@@ -1,0 +1,128 @@
+"""GET …/environments/{env_id}/evaluations."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
+from tests.web.history.conftest import Elsewhere, Evaluate
+
+
+async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
+    assert (await client.get(f"{environment_path(environment)}/evaluations")).status_code == 401
+
+
+async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewhere: Elsewhere) -> None:
+    for caller, path in elsewhere:
+        assert (await caller.get(f"{path}/evaluations")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("limit=ten", "limit"),
+        ("cursor=", "cursor"),
+        ("cursor=rubbish", "cursor"),
+        ("cursor=" + "F" * 32, "cursor"),
+        ("cursor=" + "f" * 33, "cursor"),
+        ("since=yesterday", "since"),
+        ("since=2026-11-20T10:00:00", "since"),
+        ("until=0001-01-01T00:00:00Z", "until"),
+        ("until=9999-12-31T23:59:59Z", "until"),
+        ("flag_key=Not%20a%20key", "flag_key"),
+        ("flag_key=", "flag_key"),
+        ("enabled=true", "enabled"),
+        ("flag_key=new-checkout&enabled=1", "enabled"),
+        ("user_id=%00", "user_id"),
+        ("user_email=%00", "user_email"),
+        ("user=ada", "user"),
+    ],
+)
+async def test_a_query_that_makes_no_sense_is_refused_by_name(
+    ada: Caller, environment: Json, query: str, field: str
+) -> None:
+    assert field in field_errors(await ada.get(f"{environment_path(environment)}/evaluations?{query}"))
+
+
+async def test_nothing_evaluated_is_an_empty_page(ada: Caller, environment: Json) -> None:
+    answer = await ada.get(f"{environment_path(environment)}/evaluations")
+    assert (answer.status_code, answer.json()) == (200, {"items": [], "next_cursor": None})
+
+
+async def test_a_call_that_failed_leaves_no_record(
+    ada: Caller, client: Caller, project: Json, environment: Json, evaluate: Evaluate
+) -> None:
+    assert (await client.evaluate(project["sdk_key"], "nowhere", {"user_id": "ada"})).status_code == 404
+    await evaluate("bob")
+    items = (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"]
+    assert [each["user_id"] for each in items] == ["bob"]
+
+
+async def test_a_record_tells_who_got_what_and_why(
+    ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
+) -> None:
+    before = datetime.now(UTC)
+    await evaluate("ada", user_email="Ada@Example.com")
+    (item,) = (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"]
+    assert UUID(item.pop("id")).version == 7
+    assert before <= datetime.fromisoformat(item.pop("evaluated_at")) <= datetime.now(UTC)
+    reason = "Matched user_id targeting rule"
+    assert item == {
+        "user_id": "ada",
+        "user_email": "Ada@Example.com",
+        "flags": {flag["key"]: {"enabled": True, "reason": reason}},
+    }
+
+
+async def test_pages_lead_from_the_newest_to_the_oldest(
+    ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
+) -> None:
+    await evaluate("a", "b", "c", None, "e")
+    path, query, seen = f"{environment_path(environment)}/evaluations", {"limit": "2"}, []
+    while True:
+        page = (await ada.get(path, params=query)).json()
+        seen += [each["user_id"] for each in page["items"]]
+        if page["next_cursor"] is None:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert seen == ["e", None, "c", "b", "a"]
+
+
+async def test_filters_narrow_it_down(ada: Caller, environment: Json, flag: Json, evaluate: Evaluate) -> None:
+    await evaluate("ada", "bob", user_email="One@example.com")
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await evaluate("ada", user_email="two@example.com")
+
+    async def count(**query: str) -> int:
+        answer = await ada.get(f"{environment_path(environment)}/evaluations", params=query)
+        return len(answer.json()["items"])
+
+    assert await count(user_id="ada") == 2
+    assert await count(user_email="one@EXAMPLE.com") == 2
+    assert await count(user_id="ada", user_email="two@example.com") == 1
+    assert await count(flag_key=flag["key"]) == 3
+    assert await count(flag_key=flag["key"], enabled="true") == 2
+    assert await count(flag_key=flag["key"], enabled="false") == 1
+    assert await count(flag_key="another") == 0
+    now = datetime.now(UTC)
+    assert await count(until=now.isoformat(), since=(now - timedelta(hours=1)).isoformat()) == 3
+    assert await count(since=now.isoformat()) == 0
+
+
+async def test_a_deleted_flag_stays_readable(ada: Caller, environment: Json, flag: Json, evaluate: Evaluate) -> None:
+    await evaluate("ada")
+    await ada.delete(flag_path(flag))
+    answer = await ada.get(f"{environment_path(environment)}/evaluations", params={"flag_key": flag["key"]})
+    assert [list(each["flags"]) for each in answer.json()["items"]] == [[flag["key"]]]
+
+
+async def test_environments_do_not_see_each_other(
+    ada: Caller, project: Json, environment: Json, evaluate: Evaluate
+) -> None:
+    await evaluate("ada", environment="staging")
+    assert (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"] == []
+    staging = await ada.get_environment(project, "staging")
+    assert len((await ada.get(f"{environment_path(staging)}/evaluations")).json()["items"]) == 1

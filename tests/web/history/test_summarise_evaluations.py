@@ -1,0 +1,101 @@
+"""GET …/environments/{env_id}/evaluations/summary."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
+from tests.web.history.conftest import Elsewhere, Evaluate
+
+
+async def summarise(caller: Caller, environment: Json, **query: Any) -> Json:
+    """The summary of two days around now, by the machine's own clock, by which evaluations are recorded."""
+    now = datetime.now(UTC)
+    span = {"since": (now - timedelta(days=1)).isoformat(), "until": (now + timedelta(days=1)).isoformat()}
+    answer = await caller.get(f"{environment_path(environment)}/evaluations/summary", params={**span, **query})
+    assert answer.status_code == 200, answer.text
+    body: Json = answer.json()
+    return body
+
+
+async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
+    assert (await client.get(f"{environment_path(environment)}/evaluations/summary")).status_code == 401
+
+
+async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewhere: Elsewhere) -> None:
+    for caller, path in elsewhere:
+        assert (await caller.get(f"{path}/evaluations/summary")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("interval=", "interval"),
+        ("interval=0m", "interval"),
+        ("interval=1s", "interval"),
+        ("interval=-1h", "interval"),
+        ("interval=999999999d", "interval"),
+        ("interval=1m", "interval"),
+        ("since=2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z", "since"),
+        ("since=1971-01-01T00:00:00Z", "interval"),
+        ("until=rubbish", "until"),
+        ("flag_key=UPPER", "flag_key"),
+        ("limit=5", "limit"),
+    ],
+)
+async def test_a_query_that_makes_no_sense_is_refused_by_name(
+    ada: Caller, environment: Json, query: str, field: str
+) -> None:
+    assert field in field_errors(await ada.get(f"{environment_path(environment)}/evaluations/summary?{query}"))
+
+
+async def test_without_a_time_it_is_about_the_last_day_by_hour(ada: Caller, environment: Json) -> None:
+    answer = await ada.get(f"{environment_path(environment)}/evaluations/summary")
+    assert answer.json() == {
+        "since": "2026-11-19T10:00:00.000000Z",
+        "until": "2026-11-20T10:00:00.000000Z",
+        "interval": "1h",
+        "flags": {},
+    }
+
+
+async def test_it_counts_on_and_off_by_reason(ada: Caller, environment: Json, flag: Json, evaluate: Evaluate) -> None:
+    await ada.create_flag(environment, key="off", enabled=False)
+    await evaluate("ada", "bob", "eve")
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await evaluate("ada")
+    flags = (await summarise(ada, environment, interval="1d"))["flags"]
+    days = {key: [{name: day[name] for name in ("on", "off", "reasons")} for day in flags[key]] for key in flags}
+    if len(days["off"]) == 1:  # else midnight fell in between
+        assert days == {
+            flag["key"]: [
+                {
+                    "on": 3,
+                    "off": 1,
+                    "reasons": {
+                        "Matched user_id targeting rule": 1,
+                        "Flag enabled globally": 2,
+                        "Flag is globally disabled": 1,
+                    },
+                }
+            ],
+            "off": [{"on": 0, "off": 4, "reasons": {"Flag is globally disabled": 4}}],
+        }
+
+
+async def test_the_parts_of_a_rollout_add_up(ada: Caller, environment: Json, evaluate: Evaluate) -> None:
+    await ada.create_flag(environment, key="rollout", rollout_percentage=50)
+    await evaluate(*map(str, range(40)))
+    days = (await summarise(ada, environment, interval="1d"))["flags"]["rollout"]
+    assert sum(day["on"] for day in days) + sum(day["off"] for day in days) == 40
+    assert sum(day["reasons"]["User in 50% rollout"] for day in days) == sum(day["on"] for day in days)
+
+
+async def test_it_can_be_about_one_flag_also_a_deleted_one(
+    ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
+) -> None:
+    await ada.create_flag(environment, key="another")
+    await evaluate("ada")
+    await ada.delete(flag_path(flag))
+    assert list((await summarise(ada, environment, flag_key=flag["key"]))["flags"]) == [flag["key"]]

@@ -1,0 +1,70 @@
+"""PUT …/rules/{rule_id}."""
+
+from uuid import uuid4
+
+from flagstaff.bootstrap import Flagstaff
+from tests.support.api import Caller, Json, field_errors
+from tests.support.changes import changes_in
+from tests.support.clock import Clock
+from tests.web.flags.conftest import Elsewhere
+from tests.web.rules.test_create_rule import INVALID, NO_EMAIL
+
+
+async def test_it_needs_a_token(client: Caller, rule_path: str) -> None:
+    assert (await client.put(rule_path, json={"enabled": False})).status_code == 401
+
+
+async def test_a_rule_is_changed_nowhere_but_in_its_place(
+    ada: Caller, rule: Json, rule_path: str, elsewhere: list[Elsewhere]
+) -> None:
+    for why, caller, path in elsewhere:
+        assert (await caller.put(path, json={"enabled": False})).status_code == 404, why
+    assert (await ada.get(rule_path)).json() == rule
+
+
+async def test_one_invalid_field_changes_nothing_at_all(ada: Caller, rule: Json, rule_path: str) -> None:
+    for given, expected in INVALID:
+        answer = await ada.put(rule_path, json={"rule_type": "user_id", "rule_value": "eve", "priority": 1, **given})
+        assert field_errors(answer) == expected, given
+    assert (await ada.get(rule_path)).json() == rule
+
+
+async def test_a_type_that_the_present_value_does_not_fit_is_refused(ada: Caller, rule: Json, rule_path: str) -> None:
+    answer = await ada.put(rule_path, json={"rule_type": "user_email"})
+    assert field_errors(answer) == {"rule_value": NO_EMAIL}
+    assert (await ada.get(rule_path)).json() == rule
+
+
+async def test_only_the_given_field_changes_and_each_change_is_later(ada: Caller, rule: Json, rule_path: str) -> None:
+    expected = rule
+    for given in (
+        {"rule_value": "example.com"},
+        {"priority": -1},
+        {"enabled": False},
+        {"rule_type": "user_email", "rule_value": "ada@example.com"},
+    ):
+        answer = await ada.put(rule_path, json=given)
+        assert answer.status_code == 200
+        assert answer.json()["updated_at"] > expected["updated_at"]
+        expected = {**expected, **given, "updated_at": answer.json()["updated_at"]}
+        assert answer.json() == expected
+        assert (await ada.get(rule_path)).json() == expected
+
+
+async def test_what_get_gave_can_be_put_back_and_changes_nothing(
+    flagstaff: Flagstaff, ada: Caller, flag: Json, rule: Json, rule_path: str, clock: Clock
+) -> None:
+    before = await changes_in(flagstaff, {"id": flag["environment_id"]})
+    clock.advance(hours=1)
+    others = {"id": str(uuid4()), "flag_id": None, "created_at": 1, "updated_at": "never"}
+    for body in (rule, {}, {**rule, **others}):
+        assert (await ada.put(rule_path, json=body)).json() == rule
+    assert await changes_in(flagstaff, {"id": flag["environment_id"]}) == before
+
+
+async def test_who_changed_what_is_written_down(
+    flagstaff: Flagstaff, ada: Caller, flag: Json, rule: Json, rule_path: str
+) -> None:
+    updated = (await ada.put(rule_path, json={"enabled": False})).json()
+    change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
+    assert (change.action, change.before, change.after) == ("rule.updated", rule, updated)

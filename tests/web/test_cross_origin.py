@@ -1,0 +1,111 @@
+"""Which web pages may call: any page /sdk, only its own and the allowed ones everything else."""
+
+import httpx
+import pytest
+
+from tests.support.api import Caller
+
+SHOP = "https://shop.example.com"
+ADMIN = "https://admin.example.com"
+
+
+def allowing(answer: httpx.Response) -> dict[str, str]:
+    """The headers by which a browser decides."""
+    return {
+        name: value for name, value in answer.headers.items() if name.startswith("access-control-") or name == "vary"
+    }
+
+
+async def preflight(client: Caller, path: str, origin: str = SHOP, method: str = "POST") -> httpx.Response:
+    headers = {"origin": origin, "access-control-request-method": method, "access-control-request-headers": "x-sdk-key"}
+    return await client.options(path, headers=headers)
+
+
+async def test_no_other_page_may_call_api_or_auth(client: Caller, ada: Caller) -> None:
+    for answer in (
+        await ada.get("/api/me", headers={"origin": SHOP}),
+        await client.post("/auth/login", json={}, headers={"origin": SHOP}),
+        await preflight(client, "/api/projects"),
+        await preflight(client, "/auth/login"),
+        await preflight(client, "/sdk", origin="null"),
+        await preflight(client, "/sdkx"),
+    ):
+        assert allowing(answer) == {}
+
+
+async def test_any_page_may_evaluate_and_read_errors_too(client: Caller, ada: Caller) -> None:
+    project = await ada.create_project()
+    body, key = {"environment": "production"}, {"x-sdk-key": project["sdk_key"]}
+
+    for answer, status in (
+        (await client.post("/sdk/v1/evaluate", json=body, headers={**key, "origin": SHOP}), 200),
+        (await client.post("/sdk/v1/evaluate", json=body, headers={**key, "origin": "null"}), 200),
+        (await client.post("/sdk/v1/evaluate", json=body, headers={"origin": SHOP}), 401),
+        (await client.get("/sdk/v1/evaluate", headers={"origin": SHOP}), 405),
+    ):
+        assert answer.status_code == status
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "retry-after" in answer.headers["access-control-expose-headers"].lower()
+        assert "access-control-allow-credentials" not in answer.headers
+
+
+async def test_a_preflight_of_evaluate_lets_its_headers_pass(client: Caller) -> None:
+    answer = await preflight(client, "/sdk/v1/evaluate")
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-methods"] == "POST"
+    allowed = {name.strip().lower() for name in answer.headers["access-control-allow-headers"].split(",")}
+    assert {"content-type", "x-sdk-key"} <= allowed
+    assert int(answer.headers["access-control-max-age"]) > 0
+
+
+async def test_a_preflight_is_no_evaluation_and_counts_against_no_limit(client: Caller, ada: Caller) -> None:
+    project = await ada.create_project()
+    for _ in range(250):
+        await preflight(client, "/sdk/v1/evaluate")
+
+    assert (await client.evaluate(project["sdk_key"])).status_code == 200
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_CORS_ORIGINS": f"{ADMIN}, http://localhost:5173"}])
+class TestWithAllowedOrigins:
+    """What FLAGSTAFF_CORS_ORIGINS changes."""
+
+    async def test_other_origins_stay_out(self, client: Caller) -> None:
+        for origin in (
+            SHOP,
+            f"{ADMIN}.evil.example",
+            ADMIN.upper(),
+            f"{ADMIN}:443",
+            "http://admin.example.com",
+            "null",
+            "*",
+        ):
+            for answer in (
+                await client.get("/api/me", headers={"origin": origin}),
+                await preflight(client, "/api/projects", origin),
+            ):
+                assert allowing(answer) == {"vary": "Origin"}, origin
+
+    async def test_caches_are_told_that_answers_depend_on_the_origin(self, client: Caller) -> None:
+        assert (await client.get("/health")).headers["vary"] == "Origin"
+
+    async def test_the_allowed_ones_may_call(self, client: Caller, ada: Caller) -> None:
+        for origin in (ADMIN, "http://localhost:5173"):
+            answer = await ada.get("/api/me", headers={"origin": origin})
+            assert answer.status_code == 200
+            assert answer.headers["access-control-allow-origin"] == origin
+            assert answer.headers["vary"] == "Origin"
+            assert (await client.get("/api/me", headers={"origin": origin})).headers[
+                "access-control-allow-origin"
+            ] == origin
+
+    async def test_a_preflight_lets_tokens_and_every_method_pass(self, client: Caller) -> None:
+        answer = await preflight(client, "/api/projects", ADMIN, "DELETE")
+
+        assert answer.status_code == 204
+        assert answer.headers["access-control-allow-origin"] == ADMIN
+        assert set(answer.headers["access-control-allow-methods"].split(", ")) == {"GET", "POST", "PUT", "DELETE"}
+        assert "authorization" in answer.headers["access-control-allow-headers"].lower()
+        assert "access-control-allow-credentials" not in answer.headers

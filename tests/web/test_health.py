@@ -1,0 +1,47 @@
+"""GET /health, /ready and /metrics: for load balancers and monitoring, which have no token."""
+
+import sqlalchemy as sa
+from prometheus_client.parser import text_string_to_metric_families
+
+from flagstaff.bootstrap import Flagstaff
+from tests.support.api import Caller
+
+
+async def test_a_database_of_another_version_is_not_ready(client: Caller, flagstaff: Flagstaff) -> None:
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+
+    answer = await client.get("/ready")
+
+    assert answer.status_code == 503
+    assert "flagstaff migrate" in answer.json()["detail"]
+    assert (await client.get("/health")).status_code == 200
+
+
+async def test_it_is_alive(client: Caller) -> None:
+    answer = await client.get("/health")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+async def test_it_is_ready(client: Caller) -> None:
+    answer = await client.get("/ready")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ready"})
+
+
+async def test_the_figures_are_prometheus_text_and_name_routes_rather_than_addresses(
+    ada: Caller, client: Caller
+) -> None:
+    project = await ada.create_project()
+    await ada.get(f"/api/projects/{project['id']}")
+    await ada.get("/nowhere/secret")
+
+    answer = await client.get("/metrics")
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert list(text_string_to_metric_families(answer.text))
+    assert "/api/projects/{project_id}" in answer.text
+    assert project["id"] not in answer.text
+    assert "secret" not in answer.text

@@ -1,0 +1,99 @@
+"""The OpenAPI document: committed, served, and complete."""
+
+import json
+from pathlib import Path
+
+from fastapi.routing import APIRoute
+from typer.testing import CliRunner
+
+from flagstaff.cli.main import app
+from flagstaff.web.app import create_api, describe_api
+from tests.support.api import Caller
+
+COMMITTED = Path(__file__).parents[2] / "spec" / "openapi.json"
+
+# Section 4 of the specification.
+SPECIFIED = """
+POST /auth/register 201
+POST /auth/login 200
+POST /auth/forgot-password 200
+POST /auth/reset-password 200
+GET /api/me 200
+POST /api/projects 201
+GET /api/projects 200
+GET /api/projects/{project_id} 200
+PUT /api/projects/{project_id} 200
+POST /api/projects/{project_id}/regenerate-key 200
+DELETE /api/projects/{project_id} 204
+POST /api/projects/{project_id}/environments 201
+GET /api/projects/{project_id}/environments 200
+GET /api/projects/{project_id}/environments/{env_id} 200
+PUT /api/projects/{project_id}/environments/{env_id} 200
+DELETE /api/projects/{project_id}/environments/{env_id} 204
+POST /api/projects/{project_id}/environments/{env_id}/flags 201
+GET /api/projects/{project_id}/environments/{env_id}/flags 200
+GET /api/projects/{project_id}/environments/{env_id}/flags/{flag_id} 200
+PUT /api/projects/{project_id}/environments/{env_id}/flags/{flag_id} 200
+POST /api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/toggle 200
+DELETE /api/projects/{project_id}/environments/{env_id}/flags/{flag_id} 204
+POST /sdk/v1/evaluate 200
+"""
+
+
+def test_the_committed_document_is_what_the_command_writes() -> None:
+    written = CliRunner().invoke(app, ["openapi"])
+
+    assert written.exit_code == 0
+    assert written.output == COMMITTED.read_text(), "run `make openapi`"
+
+
+def test_every_endpoint_of_the_specification_is_in_it_with_its_success() -> None:
+    paths = describe_api()["paths"]
+
+    for line in SPECIFIED.strip().split("\n"):
+        method, path, status = line.split()
+        successes = [each for each in paths[path][method.lower()]["responses"] if each < "300"]
+        assert successes == [status], line
+
+
+def test_every_route_is_in_it() -> None:
+    document = describe_api()
+
+    for route in create_api().routes:
+        if isinstance(route, APIRoute):
+            for method in route.methods:
+                assert route.include_in_schema
+                assert method.lower() in document["paths"][route.path]
+
+
+def test_every_operation_has_a_name_of_its_own_and_says_what_it_does() -> None:
+    operations = [operation for path in describe_api()["paths"].values() for operation in path.values()]
+
+    assert len({operation["operationId"] for operation in operations}) == len(operations)
+    assert all(operation["summary"] and operation["description"] and operation["tags"] for operation in operations)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    document = describe_api()
+
+    for target in json.dumps(document).split('"$ref": "#/')[1:]:
+        place = document
+        for step in target.partition('"')[0].split("/"):
+            place = place[step]
+
+
+async def test_it_is_served_to_anybody(client: Caller) -> None:
+    answer = await client.get("/openapi.json")
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == describe_api()
+
+
+async def test_nothing_under_api_answers_without_a_token_and_everything_else_does(client: Caller) -> None:
+    for path, operations in describe_api()["paths"].items():
+        for method, operation in operations.items():
+            answer = await client.request(method.upper(), path.replace("{", "").replace("}", ""), json={})
+            needs_token = {"HTTPBearer": []} in operation.get("security", [])
+            assert needs_token == path.startswith("/api/")
+            assert (answer.status_code == 401) == (needs_token or path == "/sdk/v1/evaluate"), path

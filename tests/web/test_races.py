@@ -1,0 +1,183 @@
+"""Many at once: every write counts once, none is lost, and nothing a race can do makes a 500."""
+
+import asyncio
+import time
+from collections import Counter
+from uuid import UUID
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff, utc_now
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.errors import unavailable
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.services.access import FlagPath
+from flagstaff.services.flags import Flags
+from tests.support.api import Caller, Json, environment_path, flag_path, project_path
+from tests.support.changes import changes_in
+
+TOGGLES = 41
+CREATIONS = 16
+
+
+@pytest.fixture
+def environ() -> dict[str, str]:
+    """No limit."""
+    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+
+
+@pytest.fixture
+async def project(ada: Caller) -> Json:
+    """A project of Ada's."""
+    return await ada.create_project()
+
+
+@pytest.fixture
+async def flag(ada: Caller, project: Json) -> Json:
+    """Its one flag, in production, which is on."""
+    return await ada.create_flag(await ada.get_environment(project))
+
+
+async def enabled(client: Caller, project: Json, flag: Json) -> bool:
+    """What an evaluation says of the flag."""
+    answer = await client.evaluate(project["sdk_key"])
+    found: bool = answer.json()["flags"][flag["key"]]["enabled"]
+    return found
+
+
+async def test_41_toggles_at_once_flip_41_times(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
+) -> None:
+    answers = await asyncio.gather(*(ada.post(f"{flag_path(flag)}/toggle") for _ in range(TOGGLES)))
+    assert Counter((answer.status_code, answer.json()["enabled"]) for answer in answers) == {
+        (200, False): 21,
+        (200, True): 20,
+    }
+    assert len({answer.json()["updated_at"] for answer in answers}) == TOGGLES
+    assert (await ada.get(flag_path(flag))).json()["enabled"] is False
+    assert await enabled(client, project, flag) is False
+    toggled = [
+        change
+        for change in await changes_in(flagstaff, {"id": flag["environment_id"]})
+        if change.action == "flag.toggled"
+    ]
+    assert [change.after and change.after["enabled"] for change in toggled] == [False, True] * 20 + [False]
+    assert [change.before for change in toggled[1:]] == [change.after for change in toggled[:-1]]
+
+
+async def test_16_creations_of_one_environment_at_once_make_one(ada: Caller, project: Json) -> None:
+    path = f"{project_path(project)}/environments"
+    answers = await asyncio.gather(
+        *(ada.post(path, json={"name": "Canary", "key": "canary"}) for _ in range(CREATIONS))
+    )
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 409: CREATIONS - 1}
+    assert [each["key"] for each in (await ada.get(path)).json()].count("canary") == 1
+
+
+async def test_16_registrations_of_one_email_at_once_make_one_account(client: Caller) -> None:
+    emails = ["grace@example.com", " Grace@Example.COM "] * (CREATIONS // 2)
+    answers = await asyncio.gather(
+        *(client.post("/auth/register", json={"email": email, "password": "p" * 8}) for email in emails)
+    )
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 409: CREATIONS - 1}
+
+
+async def test_updates_of_different_fields_at_once_lose_nothing(ada: Caller, flag: Json) -> None:
+    given: list[Json] = [
+        {"name": "Renamed"},
+        {"description": "Changed"},
+        {"enabled": False},
+        {"rollout_percentage": 75},
+    ]
+    answers = await asyncio.gather(*(ada.put(flag_path(flag), json=each) for each in given))
+    assert {answer.status_code for answer in answers} == {200}
+    after = (await ada.get(flag_path(flag))).json()
+    for each in given:
+        assert after.items() >= each.items()
+    assert len({answer.json()["updated_at"] for answer in answers}) == len(given)
+
+
+async def test_what_is_created_in_an_environment_while_it_is_deleted_is_not_found_or_goes_with_it(
+    client: Caller, ada: Caller, project: Json
+) -> None:
+    for number in range(4):
+        environment = await ada.create_environment(project, key=f"env-{number}")
+        path = environment_path(environment)
+        creations = [ada.post(f"{path}/flags", json={"name": "n", "key": f"key-{each}"}) for each in range(6)]
+        deletion, *answers = await asyncio.gather(ada.delete(path), *creations)
+        assert deletion.status_code == 204
+        assert {answer.status_code for answer in answers} <= {201, 404}
+        assert (await ada.get(f"{path}/flags")).status_code == 404
+        assert (await client.evaluate(project["sdk_key"], f"env-{number}")).status_code == 404
+
+
+async def test_what_happens_in_a_project_while_it_is_deleted_is_not_found_or_goes_with_it(
+    client: Caller, ada: Caller
+) -> None:
+    for _ in range(4):
+        project = await ada.create_project()
+        flag = await ada.create_flag(await ada.get_environment(project))
+        path = project_path(project)
+        deletion, *answers = await asyncio.gather(
+            ada.delete(path),
+            ada.post(f"{path}/environments", json={"name": "n", "key": "n"}),
+            ada.post(f"{flag_path(flag)}/toggle"),
+            ada.post(f"{flag_path(flag)}/rules", json={"rule_type": "user_id", "rule_value": "ada"}),
+            ada.post(f"{path}/regenerate-key"),
+            ada.put(path, json={"name": "Renamed"}),
+        )
+        assert deletion.status_code == 204
+        assert {answer.status_code for answer in answers} <= {200, 201, 404}
+        for answer in answers:
+            if "sdk_key" in answer.json():
+                assert (await client.evaluate(answer.json()["sdk_key"])).status_code == 401
+        assert (await ada.get(path)).status_code == 404
+
+
+async def test_keys_regenerated_at_once_leave_one_that_opens(client: Caller, ada: Caller, project: Json) -> None:
+    answers = await asyncio.gather(*(ada.post(f"{project_path(project)}/regenerate-key") for _ in range(8)))
+    keys = [answer.json()["sdk_key"] for answer in answers]
+    current = (await ada.get(project_path(project))).json()["sdk_key"]
+    assert len(set(keys)) == 8
+    for key in [*keys, project["sdk_key"]]:
+        assert (await client.evaluate(key)).status_code == (200 if key == current else 401)
+
+
+async def test_a_load_that_fails_after_the_commit_is_made_good_by_a_retry(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await enabled(client, project, flag) is True
+
+    async def fail(*_: object) -> EnvironmentSnapshot | None:
+        raise unavailable()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(flagstaff.snapshots, "_load_environment", fail)
+        assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 503
+    assert (await ada.get(flag_path(flag))).json()["enabled"] is False
+    async with asyncio.timeout(10):
+        while await enabled(client, project, flag):
+            await asyncio.sleep(0.01)
+
+
+async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_database_is(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
+) -> None:
+    """The server cancels what is under way when a stop takes too long."""
+    actor = Actor(UUID(ada.account["id"]), ada.account["email"])
+    path = FlagPath(UUID(flag["project_id"]), UUID(flag["environment_id"]), UUID(flag["id"]))
+    flags = Flags(flagstaff.database, utc_now)
+    began = time.perf_counter()
+    await flags.toggle_flag(actor, path)
+    whole_seconds = time.perf_counter() - began
+    ends = Counter[bool]()
+    for part in range(24):
+        toggle = asyncio.create_task(flags.toggle_flag(actor, path))
+        await asyncio.wait([toggle], timeout=whole_seconds * part / 20)
+        toggle.cancel()
+        await asyncio.wait([toggle])
+        ends[toggle.cancelled()] += 1
+        stored = (await ada.get(flag_path(flag))).json()["enabled"]
+        assert await enabled(client, project, flag) is stored, f"cancelled after {part}/20 of a toggle"
+    assert ends[True] > 3
+    assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 200
