@@ -1,3 +1,66 @@
+/** One flag: its switch, its targeting, what it answered, what was changed, and how to ask for it. */
+
+import { Tabs } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { flagQuery } from "../api/flags";
+import { rulesQuery } from "../api/rules";
+import { FlagChanges } from "../components/FlagChanges";
+import { FlagHeading } from "../components/FlagHeading";
+import { FlagHistory } from "../components/FlagHistory";
+import { FlagUse } from "../components/FlagUse";
+import { PageSkeleton } from "../components/PageSkeleton";
+import { ProblemPage } from "../components/ProblemPage";
+import { RuleList } from "../components/RuleList";
+import { Simulator } from "../components/Simulator";
+import { TABS, toFlagPage } from "../lib/search";
+import { useHere } from "../lib/useHere";
+import { t } from "../texts";
+import classes from "./FlagPage.module.css";
+
+const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
+
 export function FlagPage() {
-  return null;
+  const { project, environment, path: environmentPath } = useHere();
+  const { flagId } = route.useParams();
+  const path = { ...environmentPath, flag_id: flagId };
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: flag, error, refetch } = useQuery(flagQuery(path));
+  const { data: rules } = useQuery(rulesQuery(path));
+  if (!flag) return error ? <ProblemPage error={error} reset={() => void refetch()} /> : <PageSkeleton />;
+  const place = { project, environment, path, flag };
+  return (
+    <FlagHeading {...place} rulesInForce={rules?.filter((rule) => rule.enabled).length ?? 0}>
+      <Tabs
+        value={search.tab ?? "overview"}
+        onChange={(tab) => void navigate({ search: toFlagPage({ tab }), replace: true })}
+        keepMounted={false}
+        color="signal"
+      >
+        <Tabs.List mb="lg">
+          {TABS.map((tab) => (
+            <Tabs.Tab key={tab} value={tab}>
+              {t.flag[tab]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <div className={classes.overview}>
+            <RuleList {...place} rules={rules} />
+            <Simulator {...place} />
+          </div>
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <FlagHistory {...place} search={search} />
+        </Tabs.Panel>
+        <Tabs.Panel value="changes">
+          <FlagChanges path={path} />
+        </Tabs.Panel>
+        <Tabs.Panel value="code">
+          <FlagUse {...place} />
+        </Tabs.Panel>
+      </Tabs>
+    </FlagHeading>
+  );
 }

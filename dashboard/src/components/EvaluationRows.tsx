@@ -1,0 +1,113 @@
+/** Evaluations as rows: of a whole environment, or of one flag. */
+
+import type { Evaluation, FlagEvaluation } from "../api/history";
+import { inFull, timeOfDay } from "../lib/time";
+import { t } from "../texts";
+import { Answer } from "./Answer";
+import classes from "./History.module.css";
+import { useNow } from "./When";
+
+type Call = Pick<Evaluation, "evaluated_at" | "user_id" | "user_email">;
+
+export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[] }) {
+  return (
+    <table className={classes.table}>
+      <Head columns={[t.history.when, t.history.who, t.history.what, t.history.why]} />
+      <tbody>
+        {items.map((each) => (
+          <tr key={each.id}>
+            <Moment call={each} />
+            <Who call={each} />
+            <td className={classes.answer}>
+              <Answer on={each.enabled} />
+            </td>
+            <td className={classes.why}>{each.reason}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** With a flag to look at, its answer stands in the row; without one, the count, and all answers on demand. */
+export function EvaluationRows({ items, flagKey }: { items: readonly Evaluation[]; flagKey: string }) {
+  return (
+    <table className={classes.table}>
+      <Head columns={[t.history.when, t.history.who, t.history.whatAndWhy]} />
+      <tbody>
+        {items.map((each) => (
+          <tr key={each.id}>
+            <Moment call={each} />
+            <Who call={each} />
+            <td className={classes.all}>
+              <Answers evaluation={each} flagKey={flagKey} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: string }) {
+  const flags = Object.entries(evaluation.flags);
+  const wanted = flagKey && Object.hasOwn(evaluation.flags, flagKey) ? evaluation.flags[flagKey] : undefined;
+  const on = flags.filter(([, { enabled }]) => enabled).length;
+  return (
+    <details>
+      <summary className={classes.summary} aria-label={wanted ? undefined : t.history.showFlags}>
+        {wanted ? (
+          <>
+            <Answer on={wanted.enabled} /> · {wanted.reason}
+          </>
+        ) : (
+          t.history.counts(on, flags.length - on)
+        )}
+      </summary>
+      <div className={classes.answers}>
+        {flags.map(([key, { enabled, reason }]) => [
+          <code key={key} className="mono">
+            {key}
+          </code>,
+          <Answer key={`${key} answer`} on={enabled} />,
+          <span key={`${key} reason`}>{reason}</span>,
+        ])}
+      </div>
+    </details>
+  );
+}
+
+function Moment({ call }: { call: Call }) {
+  return (
+    <td className={classes.when}>
+      <time dateTime={call.evaluated_at} title={inFull(call.evaluated_at)}>
+        {timeOfDay(call.evaluated_at, useNow())}
+      </time>
+    </td>
+  );
+}
+
+function Who({ call }: { call: Call }) {
+  const name = call.user_id ?? call.user_email;
+  return (
+    <td className={classes.who}>
+      {name ?? <span className={classes.anonymous}>{t.history.anonymous}</span>}
+      {call.user_id && call.user_email && <small>{call.user_email}</small>}
+    </td>
+  );
+}
+
+function Head({ columns }: { columns: readonly string[] }) {
+  const widths = [classes.when, classes.who, ...(columns.length > 3 ? [classes.answer] : [])];
+  return (
+    <thead>
+      <tr>
+        {columns.map((column, index) => (
+          <th key={column} scope="col" className={widths[index]}>
+            {column}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}

@@ -1,0 +1,87 @@
+/** Filters of an evaluation history. What is chosen stands in the address. */
+
+import { Autocomplete, NativeSelect, Switch, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useState } from "react";
+import { PERIODS } from "../lib/periods";
+import { ANSWERS, type HistorySearch } from "../lib/search";
+import { t } from "../texts";
+import classes from "./History.module.css";
+
+interface Props {
+  readonly search: HistorySearch;
+  readonly onChange: (search: HistorySearch) => void;
+  readonly live: boolean;
+  readonly onLive: (live: boolean) => void;
+  /** The keys to filter by; without them the history is that of one flag. */
+  readonly flagKeys?: readonly string[];
+}
+
+const TYPING_MILLISECONDS = 300;
+const PROPOSED_KEYS = 50;
+
+export function HistoryFilters({ search, onChange, live, onLive, flagKeys }: Props) {
+  const choose = (part: Readonly<Partial<Record<keyof HistorySearch, string>>>) =>
+    onChange({ ...search, ...part } as HistorySearch);
+  const needsFlag = flagKeys !== undefined && !search.flag;
+  return (
+    <search className={classes.filters}>
+      <TypedFilter label={t.history.userId} value={search.user ?? ""} onChange={(user) => choose({ user })} />
+      <TypedFilter label={t.history.userEmail} value={search.email ?? ""} onChange={(email) => choose({ email })} />
+      {flagKeys && (
+        <Autocomplete
+          label={t.history.flag}
+          placeholder={t.history.flagAny}
+          data={flagKeys}
+          limit={PROPOSED_KEYS}
+          value={search.flag ?? ""}
+          onChange={(flag) => choose(flag ? { flag } : { flag, answer: "any" })}
+        />
+      )}
+      <NativeSelect
+        label={t.history.answer}
+        value={search.answer ?? "any"}
+        disabled={needsFlag}
+        title={needsFlag ? t.history.answerNeedsFlag : undefined}
+        onChange={(event) => choose({ answer: event.currentTarget.value })}
+        data={ANSWERS.map((value) => ({ value, label: t.history.answers[value] }))}
+      />
+      <NativeSelect
+        label={t.history.period}
+        value={search.period ?? "day"}
+        onChange={(event) => choose({ period: event.currentTarget.value })}
+        data={PERIODS.map((value) => ({ value, label: t.history.periods[value] }))}
+      />
+      <Switch
+        className={classes.live}
+        color="live.7"
+        label={live ? t.history.liveOn : t.history.live}
+        checked={live}
+        onChange={(event) => onLive(event.currentTarget.checked)}
+      />
+    </search>
+  );
+}
+
+interface TypedFilterProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function TypedFilter({ label, value, onChange }: TypedFilterProps) {
+  const [typed, setTyped] = useState(value);
+  const settle = useDebouncedCallback(onChange, TYPING_MILLISECONDS);
+  return (
+    <TextInput
+      label={label}
+      value={typed}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        settle(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}

@@ -1,0 +1,42 @@
+/** What stands below and in place of a list that comes page by page. */
+
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import { t } from "../texts";
+import classes from "./History.module.css";
+import { RowsSkeleton } from "./PageSkeleton";
+import { LoadFailed } from "./ProblemPage";
+
+interface Props {
+  readonly query: {
+    readonly isPending: boolean;
+    readonly error: Error | null;
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    readonly fetchNextPage: () => unknown;
+    readonly refetch: () => unknown;
+  };
+  readonly count: number;
+  readonly empty: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Pages({ query, count, empty, children }: Props) {
+  if (query.isPending) return <RowsSkeleton rows={8} height={36} />;
+  if (query.error && count === 0) return <LoadFailed error={query.error} onRetry={query.refetch} />;
+  if (count === 0 && !query.hasNextPage) return empty;
+  return (
+    <>
+      {children}
+      <div className={classes.more}>
+        {query.hasNextPage ? (
+          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {t.history.older}
+          </Button>
+        ) : (
+          t.history.end
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+/** Who gets the flag: its rules as sentences in their order, and what holds for everyone else. */
+
+import { Button, Group, Text, Title, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
+import type { Rule } from "../api/client";
+import { useReorderRules } from "../api/rules";
+import type { FlagPlace } from "../lib/flagPlace";
+import { notifyRefused } from "../lib/notify";
+import { reorder } from "../lib/priorities";
+import { t } from "../texts";
+import { IconPlus } from "./icons";
+import { RowsSkeleton } from "./PageSkeleton";
+import { Rollout } from "./Rollout";
+import { RuleDialog } from "./RuleDialog";
+import classes from "./RuleList.module.css";
+import { RuleRow } from "./RuleRow";
+
+export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: readonly Rule[] | undefined }) {
+  const [adding, dialog] = useDisclosure(false);
+  const [moved, setMoved] = useState("");
+  const { mutate, isPending } = useReorderRules(path);
+  const move = (from: number, to: number) => {
+    mutate(reorder(rules ?? [], from, to), {
+      onError: (error) => notifyRefused(t.rules.notMoved, error),
+      onSuccess: () => setMoved(t.rules.moved(to + 1)),
+    });
+  };
+  return (
+    <section aria-label={t.rules.heading}>
+      <Group justify="space-between" align="flex-end" mb="sm" wrap="nowrap">
+        <div>
+          <Title order={2}>{t.rules.heading}</Title>
+          <Text c="dimmed" size="sm">
+            {t.rules.intro}
+          </Text>
+        </div>
+        <Button variant="default" size="xs" leftSection={<IconPlus size={14} />} onClick={dialog.open} flex="none">
+          {t.rules.add}
+        </Button>
+      </Group>
+      <div className={classes.rules} data-off={!flag.enabled || undefined}>
+        {rules === undefined ? (
+          <RowsSkeleton rows={2} height={48} />
+        ) : (
+          rules.length > 0 && (
+            <ol className={classes.list}>
+              {rules.map((rule, index) => (
+                <RuleRow
+                  key={rule.id}
+                  path={path}
+                  rule={rule}
+                  position={index}
+                  count={rules.length}
+                  isMoving={isPending}
+                  onMove={move}
+                />
+              ))}
+            </ol>
+          )
+        )}
+        <Rollout path={path} flag={flag} hasRules={(rules?.length ?? 0) > 0} />
+      </div>
+      <VisuallyHidden role="status">{moved}</VisuallyHidden>
+      <RuleDialog path={path} rules={rules ?? []} opened={adding} onClose={dialog.close} />
+    </section>
+  );
+}

@@ -1,0 +1,14 @@
+/** From the address to what the history is asked. */
+
+import type { EvaluationFilter } from "../api/history";
+import type { HistorySearch } from "./search";
+
+export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilter {
+  return {
+    userId: search.user ?? "",
+    userEmail: search.email ?? "",
+    flagKey,
+    enabled: search.answer === undefined || search.answer === "any" ? null : search.answer === "on",
+    period: search.period ?? "day",
+  };
+}
