@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable
+from difflib import get_close_matches
 
 import msgspec
 
@@ -36,6 +37,13 @@ class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _decode = msgspec.json.Decoder(EvaluateRequest).decode
+_expected = re.compile(r"Expected `([^`]*)`, got")
+_TYPES = {
+    "str": "a string",
+    "str | null": "a string or null",
+    "object": "an object",
+    "object | null": "an object or null",
+}
 _named_field = re.compile(r"field `([^`]*)`")
 _NOBODY = Context()
 
@@ -116,7 +124,14 @@ def _malformed(error: Exception) -> Error:
     # msgspec writes "Expected `str`, got `int` - at `$.context.user_id`" and "Object contains unknown field `x`".
     message, _, path = str(error).partition(" - at `$.")
     field = path.rstrip("`")
+    if expected := _expected.match(message):
+        return invalid_field(field or "body", f"must be {_TYPES[expected[1]]}")
     if named := _named_field.search(message):
         field = f"{field}.{named[1]}" if field else named[1]
-        message = "is required" if "missing" in message else "is no field of this request"
+        return invalid_field(field, "is required" if "missing" in message else _unknown(named[1]))
     return invalid_field(field or "body", message.replace("`", "'"))
+
+
+def _unknown(field: str) -> str:
+    near = get_close_matches(field, EvaluateRequest.__struct_fields__, n=1)
+    return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known are environment, context'}"
