@@ -125,7 +125,7 @@ def _malformed(error: Exception) -> Error:
     message, _, path = str(error).partition(" - at `$.")
     field = path.rstrip("`")
     if expected := _expected.match(message):
-        return invalid_field(field or "body", f"must be {_TYPES[expected[1]]}")
+        return invalid_field(field or "body", f"must be {_TYPES.get(expected[1], expected[1])}")
     if named := _named_field.search(message):
         field = f"{field}.{named[1]}" if field else named[1]
         return invalid_field(field, "is required" if "missing" in message else _unknown(named[1]))
