@@ -3249,6 +3249,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Something went wrong on our side; the log has more under this request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached; try again after `Retry-After` seconds. */
             503: {
                 headers: {

@@ -1,49 +1,63 @@
 /** Changes in words, each with its values before and after. */
 
+import { VisuallyHidden } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import type { Change } from "../api/changes";
-import { fieldChanges, subjectOf, verbOf } from "../lib/changes";
-import { inFull } from "../lib/time";
+import type { EnvironmentPath } from "../api/client";
+import { flagsQuery } from "../api/flags";
+import { type FieldChange, fieldChanges, subjectOf, verbOf } from "../lib/changes";
 import { t } from "../texts";
 import classes from "./ChangeRows.module.css";
 import { When } from "./When";
 
-export function ChangeRows({ items }: { items: readonly Change[] }) {
+export function ChangeRows({ path, items }: { path: EnvironmentPath; items: readonly Change[] }) {
+  const { data: flags } = useQuery(flagsQuery(path));
+  const names = useMemo(() => new Map(flags?.map((flag) => [flag.id, flag.name])), [flags]);
   return (
     <ol className={classes.list}>
       {items.map((each) => (
-        <ChangeRow key={each.id} change={each} />
+        <li key={each.id} className={classes.change}>
+          <div className={classes.sentence}>
+            <span>
+              <span className={classes.who}>{each.actor.email ?? t.changes.commandLine}</span> {verbOf(each)}{" "}
+              <span className={classes.what}>{subjectOf(each, names)}</span>
+            </span>
+            <span className={classes.when}>
+              <When at={each.at} />
+            </span>
+          </div>
+          <Fields fields={fieldChanges(each)} />
+        </li>
       ))}
     </ol>
   );
 }
 
-function ChangeRow({ change }: { change: Change }) {
-  const fields = fieldChanges(change);
+function Fields({ fields }: { fields: readonly FieldChange[] }) {
+  if (fields.length === 0) return null;
   return (
-    <li className={classes.change}>
-      <div className={classes.sentence}>
-        <span>
-          <span className={classes.who}>{change.actor.email ?? t.changes.commandLine}</span> {verbOf(change)}{" "}
-          <span className={classes.what}>{subjectOf(change)}</span>
-        </span>
-        <span className={classes.when} title={inFull(change.at)}>
-          <When at={change.at} />
-        </span>
-      </div>
-      {fields.length > 0 && (
-        <dl className={classes.fields}>
-          {fields.map(({ field, before, after }) => (
-            <div key={field} className={classes.field}>
-              <dt>{t.changes.fields[field] ?? field}</dt>
-              <dd>
-                {before !== null && <del title={t.changes.before}>{before}</del>}
-                {before !== null && after !== null && <span aria-hidden> → </span>}
-                {after !== null && <ins title={t.changes.after}>{after}</ins>}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
-    </li>
+    <dl className={classes.fields}>
+      {fields.map(({ field, before, after }) => (
+        <div key={field} className={classes.field}>
+          <dt>{t.changes.fields[field] ?? field}</dt>
+          <dd>
+            {before !== null && (
+              <del>
+                <VisuallyHidden>{t.changes.before} </VisuallyHidden>
+                {before}
+              </del>
+            )}
+            {before !== null && after !== null && <span aria-hidden> → </span>}
+            {after !== null && (
+              <ins>
+                <VisuallyHidden>{t.changes.after} </VisuallyHidden>
+                {after}
+              </ins>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -18,7 +18,7 @@ export function FlagChanges({ path }: { path: FlagPath }) {
       count={items.length}
       empty={<Empty icon={<IconPencil size={22} />} title={t.changes.emptyHeading} text={t.changes.flagEmptyText} />}
     >
-      <ChangeRows items={items} />
+      <ChangeRows path={path} items={items} />
     </Pages>
   );
 }

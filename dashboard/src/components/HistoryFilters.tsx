@@ -1,11 +1,12 @@
 /** Filters of an evaluation history. What is chosen stands in the address. */
 
-import { Autocomplete, NativeSelect, Switch, TextInput } from "@mantine/core";
+import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useState } from "react";
 import { PERIODS } from "../lib/periods";
 import { ANSWERS, type HistorySearch } from "../lib/search";
 import { t } from "../texts";
+import { IconBroadcast } from "./icons";
 import classes from "./History.module.css";
 
 interface Props {
@@ -52,13 +53,15 @@ export function HistoryFilters({ search, onChange, live, onLive, flagKeys }: Pro
         onChange={(event) => choose({ period: event.currentTarget.value })}
         data={PERIODS.map((value) => ({ value, label: t.history.periods[value] }))}
       />
-      <Switch
-        className={classes.live}
-        color="live.7"
-        label={live ? t.history.liveOn : t.history.live}
-        checked={live}
-        onChange={(event) => onLive(event.currentTarget.checked)}
-      />
+      <Button
+        variant={live ? "light" : "default"}
+        color="live"
+        aria-pressed={live}
+        leftSection={<IconBroadcast size={16} />}
+        onClick={() => onLive(!live)}
+      >
+        {t.history.live}
+      </Button>
     </search>
   );
 }

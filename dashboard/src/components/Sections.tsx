@@ -1,7 +1,7 @@
 /** The sections of a project, as tabs that are links. */
 
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/environments";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import { t } from "../texts";
@@ -19,7 +19,6 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
     <nav className={classes.sections} aria-label={t.shell.sections}>
       {shown && (
         <>
-          {/* A flag's page belongs to the flags; the other sections are deeper than the list as well. */}
           <FlagsLink params={params} />
           <Link to={`${BASE}/history`} params={params} className={classes.section} activeProps={activeProps}>
             {t.shell.history}
@@ -42,6 +41,7 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
 }
 
 function FlagsLink({ params }: { params: { projectId: string; environmentId: string } }) {
+  const onFlag = useParams({ strict: false }).flagId !== undefined;
   return (
     <Link
       to={BASE}
@@ -49,6 +49,7 @@ function FlagsLink({ params }: { params: { projectId: string; environmentId: str
       className={classes.section}
       activeOptions={{ exact: true, includeSearch: false }}
       activeProps={{ "aria-current": "page" }}
+      data-current={onFlag || undefined}
     >
       {t.shell.flags}
     </Link>

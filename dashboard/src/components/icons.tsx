@@ -38,7 +38,7 @@ export const IconChevron = icon("M9 6l6 6l-6 6");
 export const IconCopy = icon(
   "M9 7h9a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H9a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2zM4 15.5V6a2 2 0 0 1 2-2h9.5",
 );
-export const IconDots = icon("M5 12v.01M12 12v.01M19 12v.01");
+export const IconDots = icon("M5 12h.01M12 12h.01M19 12h.01M5.1 12h.01M12.1 12h.01M19.1 12h.01");
 export const IconEye = icon(
   "M2.5 12C5 8 8 6 12 6s7 2 9.5 6c-2.5 4-5.5 6-9.5 6S5 16 2.5 12zM12 9.5a2.5 2.5 0 1 0 0 5a2.5 2.5 0 0 0 0-5z",
 );

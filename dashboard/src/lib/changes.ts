@@ -15,33 +15,32 @@ const UNSPOKEN = new Set(["id", "created_at", "updated_at", "project_id", "envir
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...fields]
-    .filter((field) => !UNSPOKEN.has(field) && shown(before?.[field]) !== shown(after?.[field]))
-    .map((field) => ({ field, before: shown(before?.[field]), after: shown(after?.[field]) }));
+    .filter((field) => !UNSPOKEN.has(field))
+    .map((field) => ({ field, before: shown(field, before?.[field]), after: shown(field, after?.[field]) }))
+    .filter((change) => change.before !== change.after);
 }
 
 /** What was done, as in "ada@acme.com turned on New checkout". */
 export function verbOf(change: Change): string {
-  const fields = fieldChanges(change);
-  const [only] = fields;
-  if (
-    change.before &&
-    change.after &&
-    change.action.startsWith("flag.") &&
-    fields.length === 1 &&
-    only?.field === "enabled"
-  ) {
-    return only.after === "true" ? t.changes.turnedOn : t.changes.turnedOff;
-  }
+  const [only, ...others] = fieldChanges(change);
+  const isSwitch = only?.field === "enabled" && others.length === 0 && change.before !== null && change.after !== null;
+  if (isSwitch && change.action.startsWith("flag."))
+    return only.after === t.on ? t.changes.turnedOn : t.changes.turnedOff;
   return t.changes.verbs[change.action] ?? change.action;
 }
 
-/** The name of what was changed, as far as the change holds one. */
-export function subjectOf(change: Change): string {
+/** The name of what was changed; of a rule's change, that of its flag, as far as it is known. */
+export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
-  return shown(resource.name) ?? shown(resource.rule_value) ?? "";
+  if (typeof resource.name === "string") return resource.name;
+  const flagName = flagNames.get(change.flag_id ?? "");
+  return flagName === undefined ? "" : `${t.changes.of} ${flagName}`;
 }
 
-function shown(value: unknown): string | null {
+function shown(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
+  if (typeof value === "boolean") return value ? t.on : t.off;
+  if (field === "rollout_percentage") return `${String(value as number)} %`;
+  if (field === "rule_type") return t.rules.types[value as keyof typeof t.rules.types];
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -21,7 +21,7 @@ export function Changes() {
         count={items.length}
         empty={<Empty icon={<IconPencil size={22} />} title={t.changes.emptyHeading} text={t.changes.emptyText} />}
       >
-        <ChangeRows items={items} />
+        <ChangeRows path={path} items={items} />
       </Pages>
     </Page>
   );

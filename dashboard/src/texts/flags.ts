@@ -76,7 +76,7 @@ export const rules = {
   create: "Add rule",
   type: "Match by",
   types: { user_id: "User id", user_email: "Email", email_domain: "Email domain" },
-  sentence: { user_id: "If the user id is", user_email: "If the email is", email_domain: "If the email ends in" },
+  sentence: { user_id: "If the user id is", user_email: "If the email is", email_domain: "If the email's domain is" },
   thenOn: "the flag is on",
   value: "Value",
   valueHints: {
