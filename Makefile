@@ -6,38 +6,50 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # The lock files are complete, and Python compiles what it imports: neither needs doing at setup.
 LOCKED := --require-hashes --no-deps --no-compile
 
-.PHONY: serve test lint format bench openapi lock clean
+.PHONY: serve test lint format bench dashboard screenshots openapi lock clean
 
-serve: .venv/run ## set up what is missing and serve on http://127.0.0.1:8000
+serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
 
-test: .venv/dev ## run every test, on SQLite and on PostgreSQL
+test: .venv/dev dashboard ## run every test, on SQLite and on PostgreSQL, and in a browser where there is one
+	$(BIN)/python hatch_build.py test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-lint: .venv/dev ## style, types and import contracts
+lint: .venv/dev .venv/node ## style, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python hatch_build.py lint
 
-format: .venv/dev ## rewrite the code in the house style
+format: .venv/dev .venv/node ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python hatch_build.py format
 
 bench: .venv/dev ## measure beside nginx and uvicorn; ARGS="--quick" for less of everything
 	$(BIN)/python -m bench $(ARGS)
 
-openapi: .venv/run ## renew spec/openapi.json
+dashboard: .venv/run .venv/node ## build the dashboard, if its sources have changed
+	@$(BIN)/python hatch_build.py
+
+screenshots: .venv/dev dashboard ## renew docs/images
+	$(BIN)/python -m tests.e2e.screenshots
+
+openapi: .venv/run .venv/node ## renew spec/openapi.json and the dashboard's types
 	$(BIN)/flagstaff openapi > spec/openapi.json
+	$(BIN)/python hatch_build.py types
 
 lock: .venv/dev ## renew requirements/*.txt within the bounds of pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate pyproject.toml --group build --output-file requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate pyproject.toml --group dev --constraint requirements/run.txt --output-file requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--no-annotate --group node --output-file requirements/node.txt
 
 clean: ## remove what the recipes made; your data in flagstaff-data stays
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist dashboard/node_modules src/flagstaff/web/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }
@@ -47,6 +59,11 @@ clean: ## remove what the recipes made; your data in flagstaff-data stays
 	@echo "Setting up (once, under a minute) …"
 	@$(PIP) install $(LOCKED) -r requirements/run.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The dashboard is built with the machine's Node, or with one from PyPI where there is none.
+.venv/node: .venv/run requirements/node.txt
+	@$(BIN)/python hatch_build.py --find-node || { echo "Bringing Node (once) …"; $(PIP) install $(LOCKED) -r requirements/node.txt; }
 	@touch $@
 
 .venv/dev: .venv/bin/python requirements/dev.txt pyproject.toml

@@ -94,7 +94,8 @@ def run_script(name: str) -> None:
 def _require_node() -> Node:
     node = find_node()
     if node is None:
-        sys.exit(f"Building the dashboard needs Node {'.'.join(map(str, OLDEST_NODE))} or later with npm, or {NODE_WHEEL}.")
+        oldest = ".".join(map(str, OLDEST_NODE))
+        sys.exit(f"Building the dashboard needs Node {oldest} or later with npm; or pip install '{NODE_WHEEL}'.")
     return node
 
 
@@ -127,7 +128,10 @@ def _hash_sources() -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        run_script(sys.argv[1])
-    else:
-        build()
+    match sys.argv[1:]:
+        case []:
+            build()
+        case ["--find-node"]:
+            sys.exit(find_node() is None)
+        case [script]:
+            run_script(script)

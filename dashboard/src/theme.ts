@@ -73,7 +73,7 @@ const alarm: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { gray, dark, signal, live, alarm, red: alarm },
   primaryColor: "signal",
-  primaryShade: { light: 7, dark: 3 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   luminanceThreshold: 0.28,
   fontFamily: '"Inter Variable", system-ui, sans-serif',

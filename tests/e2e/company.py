@@ -82,7 +82,9 @@ async def _add_flags(flagstaff: Flagstaff, environment: Json, count: int) -> Non
     async with flagstaff.database.transaction() as transaction:
         for number in range(count):
             values = {"name": f"Experiment {number}", "key": f"experiment-{number}", "enabled": number % 3 == 0}
-            await create_flag(transaction.connection, make_flag(project_id=project_id, environment_id=environment_id, **values))
+            await create_flag(
+                transaction.connection, make_flag(project_id=project_id, environment_id=environment_id, **values)
+            )
 
 
 async def _work(ada: Caller, flagstaff: Flagstaff, production: Json) -> None:

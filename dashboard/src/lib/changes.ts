@@ -33,8 +33,7 @@ export function verbOf(change: Change): string {
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string") return resource.name;
-  const flagName = flagNames.get(change.flag_id ?? "");
-  return flagName === undefined ? "" : `${t.changes.of} ${flagName}`;
+  return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? t.changes.goneFlag);
 }
 
 function shown(field: string, value: unknown): string | null {

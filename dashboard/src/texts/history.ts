@@ -60,9 +60,9 @@ export const changes = {
     "flag.updated": "changed",
     "flag.toggled": "switched",
     "flag.deleted": "deleted",
-    "rule.created": "added a rule",
-    "rule.updated": "changed a rule",
-    "rule.deleted": "deleted a rule",
+    "rule.created": "added a rule to",
+    "rule.updated": "changed a rule of",
+    "rule.deleted": "deleted a rule of",
   } as Record<string, string>,
   fields: {
     name: "Name",
@@ -74,7 +74,7 @@ export const changes = {
     rule_value: "Value",
     priority: "Priority",
   } as Record<string, string>,
-  of: "of",
+  goneFlag: "a deleted flag",
   turnedOn: "turned on",
   turnedOff: "turned off",
 };
