@@ -1,4 +1,4 @@
-"""A believable company on Flagstaff: projects, flags and a day of evaluations, for screenshots and for looking around."""
+"""A believable company on Flagstaff: projects, flags and a day of evaluations, to be looked at and photographed."""
 
 import asyncio
 import random

@@ -41,6 +41,7 @@ export function Register() {
           label={t.accounts.password}
           description={t.accounts.passwordHint}
           autoComplete="new-password"
+          aria-invalid={form.errors.password !== undefined}
           {...form.getInputProps("password")}
         />
         <Refusal text={refusal.refusal} />

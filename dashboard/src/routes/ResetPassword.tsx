@@ -62,6 +62,7 @@ function NewPassword({ token }: { token: string }) {
           description={t.accounts.passwordHint}
           autoComplete="new-password"
           autoFocus
+          aria-invalid={form.errors.newPassword !== undefined}
           {...form.getInputProps("newPassword")}
         />
         <Refusal text={refusal.refusal} />

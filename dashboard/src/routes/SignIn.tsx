@@ -45,6 +45,7 @@ export function SignIn() {
         <PasswordInput
           label={t.accounts.password}
           autoComplete="current-password"
+          aria-invalid={form.errors.password !== undefined}
           {...form.getInputProps("password")}
         />
         <Refusal text={refusal.refusal} />

@@ -1,0 +1,111 @@
+"""People in front of the dashboard: a browser of their own, and the API beside it for what a test is not about."""
+
+from typing import Any, Self
+
+import httpx
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+
+from tests.support.api import Caller, Json, check_manners
+
+PASSWORD = "correct horse battery staple"
+
+
+class ApiCaller(Caller):
+    """The API of a server that runs elsewhere."""
+
+    def __init__(self, url: str, token: str) -> None:
+        httpx.AsyncClient.__init__(
+            self,
+            base_url=url,
+            headers={"authorization": f"Bearer {token}"},
+            event_hooks={"response": [check_manners]},
+            timeout=30,
+        )
+
+
+class Person:
+    """A context manager: leaving it fails if a page threw, or broke the policy by which it was served."""
+
+    context: BrowserContext
+    page: Page
+    api: ApiCaller
+
+    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
+        """`options` are those of a browser context, such as `color_scheme`."""
+        self.url = url
+        self.email = ""
+        self.token = ""
+        self._browser = browser
+        self._options = options
+        self._faults: list[str] = []
+
+    async def __aenter__(self) -> Self:
+        self.context = await self._browser.new_context(
+            base_url=self.url, **{"viewport": {"width": 1280, "height": 800}, **self._options}
+        )
+        self.context.set_default_timeout(15_000)
+        self.context.on("weberror", lambda error: self._faults.append(str(error.error)))
+        self.context.on("console", self._note)
+        self.page = await self.context.new_page()
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        if hasattr(self, "api"):
+            await self.api.aclose()
+        await self.context.close()
+        assert kind is not None or not self._faults, self._faults
+
+    def _note(self, message: ConsoleMessage) -> None:
+        # That a call was refused is no fault of the page; everything else that a browser complains of is.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self._faults.append(message.text)
+
+    async def sign_up(self, email: str) -> None:
+        """Make an account over the API and sign this browser in."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=30) as client:
+            credentials = {"email": email, "password": PASSWORD}
+            (await client.post("/auth/register", json=credentials)).raise_for_status()
+            self.token = (await client.post("/auth/login", json=credentials)).raise_for_status().json()["token"]
+        self.email = email
+        self.api = ApiCaller(self.url, self.token)
+        await self.use_token(self.token)
+
+    async def use_token(self, token: str) -> None:
+        """Sign this browser in with a token, as far as the browser knows."""
+        await self.page.goto("/favicon.svg")
+        await self.page.evaluate(
+            "session => localStorage.setItem('flagstaff.session', JSON.stringify(session))",
+            {"token": token, "email": self.email},
+        )
+
+    async def stored_session(self) -> str | None:
+        """What local storage holds of a session."""
+        stored: str | None = await self.page.evaluate("localStorage.getItem('flagstaff.session')")
+        return stored
+
+    async def fill(self, **fields: str) -> None:
+        """Fill in fields by their labels; `user_id` is the label that begins with “User id”."""
+        for label, value in fields.items():
+            await self.page.get_by_label(label.replace("_", " "), exact=False).first.fill(value)
+
+    async def press(self, button: str) -> None:
+        """Press the button with exactly this name."""
+        await self.page.get_by_role("button", name=button, exact=True).click()
+
+    async def sees(self, text: str) -> None:
+        """Wait for a text to be seen."""
+        await expect(self.page.get_by_text(text).first).to_be_visible()
+
+    async def sees_heading(self, name: str) -> None:
+        """Wait for a heading."""
+        await expect(self.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+
+
+def environment_page(environment: Json) -> str:
+    """Where an environment's flags are."""
+    return f"/projects/{environment['project_id']}/environments/{environment['id']}"
+
+
+def flag_page(flag: Json) -> str:
+    """Where a flag is."""
+    return f"/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags/{flag['id']}"

@@ -1,0 +1,161 @@
+"""The list of flags: live switches, search and filters in the address, keys, and five thousand rows."""
+
+import re
+from uuid import UUID
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from flagstaff.storage.database import Database
+from tests.e2e.people import Person, environment_page
+from tests.support.api import Json
+from tests.support.builders import make_environment, make_flag, store_all
+from tests.support.stores import Store
+
+NAMES = ("Gift cards", "Express payment", "New checkout")
+
+
+@pytest.fixture
+async def environment(ada: Person) -> Json:
+    """The production of a project, with three flags, the newest of which has a rollout."""
+    environment = await ada.api.get_environment(await ada.api.create_project())
+    for name in NAMES:
+        key = name.lower().replace(" ", "-")
+        rollout = 25 if name == "New checkout" else 0
+        await ada.api.create_flag(environment, name=name, key=key, enabled=False, rollout_percentage=rollout)
+    return environment
+
+
+async def test_a_refused_switch_goes_back_and_says_why(ada: Person, environment: Json) -> None:
+    async def refuse(route: Route) -> None:
+        problem = {
+            "type": "x",
+            "title": "x",
+            "status": 503,
+            "detail": "The database cannot be reached.",
+            "request_id": "1",
+        }
+        await route.fulfill(status=503, json=problem, content_type="application/problem+json")
+
+    await ada.page.goto(environment_page(environment))
+    switch = ada.page.get_by_role("switch", name="New checkout")
+    await expect(switch).not_to_be_checked()
+    await ada.page.route("**/flags/*", refuse)
+    await switch.click()
+    await ada.sees("New checkout was not turned on")
+    await ada.sees("The database cannot be reached.")
+    await expect(switch).not_to_be_checked()
+
+
+async def test_a_switch_answers_at_once_and_holds(ada: Person, environment: Json) -> None:
+    await ada.page.goto(environment_page(environment))
+    switch = ada.page.get_by_role("switch", name="New checkout")
+    await switch.click()
+    await switch.click()
+    await switch.click()
+    await expect(switch).to_be_checked()
+    await ada.page.wait_for_load_state("networkidle")
+    listed = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()
+    assert {flag["key"]: flag["enabled"] for flag in listed}["new-checkout"] is True
+
+
+async def test_what_others_switched_is_not_flipped_back(ada: Person, environment: Json) -> None:
+    await ada.page.goto(environment_page(environment))
+    switch = ada.page.get_by_role("switch", name="New checkout")
+    await expect(switch).not_to_be_checked()
+    flag = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()[0]
+    await ada.api.post(f"/api{environment_page(environment)}/flags/{flag['id']}/toggle")
+    await switch.click()  # it still shows off, so that this says: on
+    await expect(switch).to_be_checked()
+    await ada.page.wait_for_load_state("networkidle")
+    assert (await ada.api.get(f"/api{environment_page(environment)}/flags/{flag['id']}")).json()["enabled"] is True
+
+
+async def test_search_and_filters_stand_in_the_address_and_survive_a_reload(ada: Person, environment: Json) -> None:
+    page = ada.page
+    await page.goto(environment_page(environment))
+    await page.get_by_role("searchbox").fill("express")
+    await expect(names(page)).to_have_text(["Express payment"])
+    await expect(page).to_have_url(re.compile(r"\?q=express$"))
+    await page.reload()
+    await expect(names(page)).to_have_text(["Express payment"])
+    await page.get_by_role("searchbox").fill("")
+    await page.get_by_label("Who gets it").select_option("rollout")
+    await expect(names(page)).to_have_text(["New checkout"])
+    await page.get_by_label("Who gets it").select_option("any")
+    await page.get_by_label("Sort").select_option("name")
+    await expect(names(page)).to_have_text(["Express payment", "Gift cards", "New checkout"])
+    await page.get_by_text("On", exact=True).first.click()
+    await ada.sees_heading("No flag matches")
+    await page.get_by_role("button", name="Clear filters").last.click()
+    await expect(names(page)).to_have_count(3)
+
+
+async def test_keys_search_move_switch_and_open(ada: Person, environment: Json) -> None:
+    page = ada.page
+    await page.goto(environment_page(environment))
+    await expect(names(page)).to_have_count(3)
+    await page.keyboard.press("/")
+    await expect(page.get_by_role("searchbox")).to_be_focused()
+    await page.keyboard.type("j")
+    await expect(page.get_by_role("searchbox")).to_have_value("j")
+    await page.keyboard.press("Escape")
+    await expect(names(page)).to_have_count(3)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("j")
+    await expect(page.get_by_role("link", name="New checkout")).to_be_focused()
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await page.keyboard.press("k")
+    await expect(page.get_by_role("link", name="Express payment")).to_be_focused()
+    await page.keyboard.press("Space")
+    await expect(page.get_by_role("switch", name="Express payment")).to_be_checked()
+    await page.keyboard.press("Enter")
+    await ada.sees_heading("Express payment")
+
+
+async def test_five_thousand_flags_scroll_and_filter_without_a_stutter(ada: Person, sqlite: Store) -> None:
+    environment = await ada.api.get_environment(await ada.api.create_project())
+    await add_flags(sqlite, environment, 5000)
+    page = ada.page
+    await page.goto(environment_page(environment))
+    await ada.sees("5,000 flags")
+    assert await names(page).count() < 60, "rows out of sight do not exist"
+    slowest = await page.evaluate(SLOWEST_FRAME_OF_A_SCROLL)
+    assert slowest < 250, f"a frame took {slowest} ms"
+    await page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    await expect(page.get_by_role("link", name="Flag 0", exact=True)).to_be_visible()
+    await page.keyboard.press("/")
+    await page.keyboard.type("flag 4711")
+    await expect(names(page)).to_have_text(["Flag 4711"])
+    await page.get_by_role("switch", name="Flag 4711").click()
+    await expect(page.get_by_role("switch", name="Flag 4711")).to_be_checked()
+
+
+# How long the page was held up at worst while it scrolled over all rows, in milliseconds.
+SLOWEST_FRAME_OF_A_SCROLL = """() => new Promise((resolve) => {
+  let slowest = 0, last = performance.now(), frames = 0;
+  const frame = (now) => {
+    slowest = Math.max(slowest, now - last);
+    last = now;
+    window.scrollBy(0, 2500);
+    if (++frames < 60) requestAnimationFrame(frame); else resolve(slowest);
+  };
+  requestAnimationFrame(frame);
+})"""
+
+
+def names(page: Page):
+    """The names of the flags in sight."""
+    return page.get_by_role("row").get_by_role("link")
+
+
+async def add_flags(store: Store, environment: Json, count: int) -> None:
+    """Flags past the API, which would compile the environment anew for each."""
+    where = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+    database = Database(store.database_url, store.data_directory)
+    flags = [make_flag(where, name=f"Flag {number}", key=f"flag-{number}", enabled=False) for number in range(count)]
+    try:
+        await store_all(database, *flags)
+    finally:
+        await database.close()

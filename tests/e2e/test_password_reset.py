@@ -1,0 +1,83 @@
+"""The password that was forgotten: from the link on the sign-in page through a real mail to the new password."""
+
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from playwright.async_api import expect
+
+from tests.e2e.people import Person
+from tests.support.mailbox import reset_token
+from tests.support.ports import free_port
+
+
+class Mailbox:
+    """An SMTP server's handler that keeps what arrives."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.mails: list[bytes] = []
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
+        """Keep a mail."""
+        assert isinstance(envelope.content, bytes)
+        self.mails.append(envelope.content)
+        return "250 OK"
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    """The mailbox behind a real SMTP server."""
+    box = Mailbox()
+    controller = Controller(box, hostname="127.0.0.1", port=box.port)
+    controller.start()
+    yield box
+    controller.stop()
+
+
+@pytest.fixture
+def environ(mailbox: Mailbox) -> dict[str, str]:
+    """The server mails by that one."""
+    return {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{mailbox.port}"}
+
+
+async def test_a_forgotten_password_is_reset_by_the_link_in_the_mail(ada: Person, mailbox: Mailbox) -> None:
+    page = ada.page
+    await page.evaluate("localStorage.clear()")
+    await page.goto("/sign-in")
+    await page.get_by_role("link", name="Forgot your password?").click()
+    await ada.sees_heading("Reset your password")
+    await ada.fill(Email=ada.email)
+    await ada.press("Send link")
+    await ada.sees("If the account exists, a reset link has been sent.")
+    while not mailbox.mails:
+        await page.wait_for_timeout(20)
+    token = reset_token(message_from_bytes(mailbox.mails[0], policy=policy.default))
+
+    await page.goto(f"/reset-password?token={token}")
+    await ada.sees_heading("Choose a new password")
+    assert page.url == f"{ada.url}/reset-password", "the token is gone from the address bar"
+    await ada.fill(New_password="short")
+    await ada.press("Set password")
+    await expect(page.get_by_role("textbox", name="New password")).to_have_attribute("aria-invalid", "true")
+    await ada.fill(New_password="a better password")
+    await ada.press("Set password")
+    await ada.sees("Your password is set.")
+    await page.get_by_role("link", name="Sign in").click()
+    await ada.fill(Email=ada.email, Password="a better password")
+    await ada.press("Sign in")
+    await ada.sees_heading("Create your first project")
+
+    await page.goto(f"/reset-password?token={token}")
+    await ada.fill(New_password="once more a password")
+    await ada.press("Set password")
+    await expect(page.get_by_role("alert")).to_be_visible()
+    assert await ada.stored_session() is not None, "a refused reset ends no session"
+
+
+async def test_the_reset_page_without_a_link_leads_to_a_new_one(visitor: Person) -> None:
+    await visitor.page.goto("/reset-password")
+    await visitor.page.get_by_role("link", name="Ask for a new link").click()
+    await visitor.sees_heading("Reset your password")

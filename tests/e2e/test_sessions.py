@@ -1,0 +1,60 @@
+"""Coming and going: expiry, several tabs, another's account, and the password that was forgotten."""
+
+from contextlib import AsyncExitStack
+
+from playwright.async_api import Browser, expect
+
+from tests.e2e.people import PASSWORD, Person, flag_page
+
+
+async def test_an_ended_session_leads_to_sign_in_and_back(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.use_token(ada.token[:-4] + "AAAA")
+    await ada.page.goto(flag_page(flag) + "?tab=changes")
+    await ada.sees("Your session has ended.")
+    assert await ada.stored_session() is None
+    await ada.fill(Email=ada.email, Password="not the password")
+    await ada.press("Sign in")
+    await expect(ada.page.get_by_role("alert")).to_be_visible()
+    await ada.fill(Password=PASSWORD)
+    await ada.press("Sign in")
+    await ada.sees_heading("New checkout")
+    await expect(ada.page).to_have_url(f"{ada.url}{flag_page(flag)}?tab=changes")
+
+
+async def test_where_to_go_after_sign_in_is_never_another_host(ada: Person) -> None:
+    await ada.page.goto("/sign-in?next=//evil.example/")
+    await ada.sees_heading("Create your first project")
+    assert ada.page.url == f"{ada.url}/"
+
+
+async def test_signing_out_signs_out_every_tab_at_once(ada: Person) -> None:
+    await ada.page.goto("/")
+    other = await ada.context.new_page()
+    await other.goto("/")
+    await expect(other.get_by_role("heading", name="Create your first project")).to_be_visible()
+    await ada.press("Account")
+    await ada.page.get_by_role("menuitem", name="Sign out").click()
+    await ada.sees_heading("Sign in to Flagstaff")
+    await expect(other.get_by_role("heading", name="Sign in to Flagstaff")).to_be_visible()
+    assert await ada.stored_session() is None
+
+
+async def test_signing_in_signs_in_the_other_tab_too(ada: Person) -> None:
+    await ada.page.evaluate("localStorage.clear()")
+    await ada.page.goto("/sign-in")
+    other = await ada.context.new_page()
+    await other.goto("/sign-in")
+    await expect(other.get_by_role("heading", name="Sign in to Flagstaff")).to_be_visible()
+    await ada.fill(Email=ada.email, Password=PASSWORD)
+    await ada.press("Sign in")
+    await expect(other.get_by_role("heading", name="Create your first project")).to_be_visible()
+
+
+async def test_what_is_another_accounts_is_not_there(ada: Person, browser: Browser, people: AsyncExitStack) -> None:
+    flag = await ada.api.create_flag(name="Secret plan")
+    eve = await people.enter_async_context(Person(browser, ada.url))
+    await eve.sign_up("eve@example.com")
+    await eve.page.goto(flag_page(flag))
+    await eve.sees_heading("There is nothing here")
+    await expect(eve.page.get_by_text("Secret plan")).to_have_count(0)
