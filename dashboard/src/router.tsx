@@ -14,7 +14,7 @@ import { environmentsQuery } from "./api/environments";
 import { projectQuery } from "./api/projects";
 import { AccountLayout } from "./components/AccountLayout";
 import { PageSkeleton } from "./components/PageSkeleton";
-import { NotFound, ProblemPage } from "./components/ProblemPage";
+import { NotFound, NotFoundAnywhere, ProblemPage } from "./components/ProblemPage";
 import { Shell } from "./components/Shell";
 import { lastEnvironment } from "./lib/lastEnvironment";
 import { RESET_PATH } from "./lib/resetToken";
@@ -25,7 +25,7 @@ interface Context {
   readonly cache: QueryClient;
 }
 
-const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound });
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFoundAnywhere });
 
 const account = createRoute({ getParentRoute: () => root, id: "account", component: AccountLayout });
 

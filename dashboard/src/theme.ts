@@ -1,5 +1,6 @@
 /** Colours, type and measures: calm neutrals, one signal colour per meaning, contrast of WCAG AA in both schemes. */
 
+import { t } from "./texts";
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
 
 const gray: MantineColorsTuple = [
@@ -96,7 +97,17 @@ export const theme = createTheme({
     NumberInput: { defaultProps: { size: "sm" } },
     Select: { defaultProps: { size: "sm" } },
     NativeSelect: { defaultProps: { size: "sm" } },
-    Modal: { defaultProps: { centered: false, yOffset: "12vh", radius: "lg", padding: "lg" } },
+    Menu: { defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } },
+    Modal: {
+      defaultProps: {
+        centered: false,
+        yOffset: "12vh",
+        radius: "lg",
+        padding: "lg",
+        closeButtonProps: { "aria-label": t.close },
+        attributes: { header: { role: "none" } }, // no second banner of the page
+      },
+    },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
   },
 });

@@ -1,6 +1,6 @@
 /** Who is signed in, how the page looks, and the way out. */
 
-import { Menu, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { IconBook, IconLogout } from "./icons";
 import { forgetEnvironments } from "../lib/lastEnvironment";
 import { currentSession, endSession } from "../lib/session";
@@ -22,29 +22,17 @@ export function AccountMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <div className={classes.who}>
-          <Text size="xs" c="dimmed">
-            {t.shell.signedInAs}
-          </Text>
-          <Text size="sm" fw={550} className="break">
-            {email}
-          </Text>
-        </div>
+        <Menu.Label className={classes.who}>
+          {t.shell.signedInAs}
+          <span className={classes.email}>{email}</span>
+        </Menu.Label>
         <Menu.Divider />
-        <div className={classes.who}>
-          <SegmentedControl
-            fullWidth
-            size="xs"
-            aria-label={t.shell.scheme}
-            value={colorScheme}
-            onChange={setColorScheme}
-            data={[
-              { value: "light", label: t.shell.light },
-              { value: "dark", label: t.shell.dark },
-              { value: "auto", label: t.shell.system },
-            ]}
-          />
-        </div>
+        <Menu.Label>{t.shell.scheme}</Menu.Label>
+        <Menu.RadioGroup value={colorScheme} onChange={(scheme) => setColorScheme(scheme as MantineColorScheme)}>
+          <Menu.RadioItem value="light">{t.shell.light}</Menu.RadioItem>
+          <Menu.RadioItem value="dark">{t.shell.dark}</Menu.RadioItem>
+          <Menu.RadioItem value="auto">{t.shell.system}</Menu.RadioItem>
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook size={16} />}>
           {t.shell.apiDocs}

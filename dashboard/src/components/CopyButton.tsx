@@ -13,12 +13,14 @@ export function CopyIcon({ text, label = t.copy }: Props) {
   return (
     <Copying value={text} timeout={1500}>
       {({ copied, copy }) => (
-        <Tooltip label={copied ? t.copied : label} openDelay={0}>
-          <ActionIcon variant="subtle" color={copied ? "live" : "gray"} onClick={copy} aria-label={label}>
-            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-            <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
-          </ActionIcon>
-        </Tooltip>
+        <>
+          <Tooltip label={copied ? t.copied : label} openDelay={0}>
+            <ActionIcon variant="subtle" color={copied ? "live" : "gray"} onClick={copy} aria-label={label}>
+              {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+            </ActionIcon>
+          </Tooltip>
+          <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
+        </>
       )}
     </Copying>
   );
@@ -28,15 +30,18 @@ export function CopyButton({ text, label = t.copy, ...rest }: Props & ButtonProp
   return (
     <Copying value={text} timeout={1500}>
       {({ copied, copy }) => (
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-          onClick={copy}
-          {...rest}
-        >
-          <span role="status">{copied ? t.copied : label}</span>
-        </Button>
+        <>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+            onClick={copy}
+            {...rest}
+          >
+            {label}
+          </Button>
+          <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
+        </>
       )}
     </Copying>
   );

@@ -1,5 +1,6 @@
 /** Evaluations as rows: of a whole environment, or of one flag. */
 
+import { VisuallyHidden } from "@mantine/core";
 import type { Evaluation, FlagEvaluation } from "../api/history";
 import { inFull, timeOfDay } from "../lib/time";
 import { t } from "../texts";
@@ -55,7 +56,7 @@ function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: str
   const on = flags.filter(([, { enabled }]) => enabled).length;
   return (
     <details>
-      <summary className={classes.summary} aria-label={wanted ? undefined : t.history.showFlags}>
+      <summary className={classes.summary}>
         {wanted ? (
           <>
             <Answer on={wanted.enabled} /> · {wanted.reason}
@@ -63,6 +64,7 @@ function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: str
         ) : (
           t.history.counts(on, flags.length - on)
         )}
+        <VisuallyHidden>. {t.history.showFlags}</VisuallyHidden>
       </summary>
       <div className={classes.answers}>
         {flags.map(([key, { enabled, reason }]) => [

@@ -96,7 +96,7 @@ function FlagMenu({ path, flag }: Pick<Props, "path" | "flag">) {
           <Menu.Item leftSection={<IconPencil size={16} />} onClick={edit.open}>
             {t.flags.edit}
           </Menu.Item>
-          <Menu.Item leftSection={<IconTrash size={16} />} color="alarm" onClick={remove.open}>
+          <Menu.Item leftSection={<IconTrash size={16} />} c="var(--mantine-color-error)" onClick={remove.open}>
             {t.flags.delete}
           </Menu.Item>
         </Menu.Dropdown>

@@ -40,6 +40,15 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
   );
 }
 
+/** Outside the frame of the other pages. */
+export function NotFoundAnywhere() {
+  return (
+    <main>
+      <NotFound />
+    </main>
+  );
+}
+
 export function NotFound() {
   return (
     <Container size={520} py={96} ta="center">

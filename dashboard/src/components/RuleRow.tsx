@@ -88,7 +88,7 @@ function RuleMenu({ path, rule }: Pick<Props, "path" | "rule">) {
           <Menu.Item leftSection={<IconPencil size={16} />} onClick={edit.open}>
             {t.rules.edit}
           </Menu.Item>
-          <Menu.Item leftSection={<IconTrash size={16} />} color="alarm" onClick={remove.open}>
+          <Menu.Item leftSection={<IconTrash size={16} />} c="var(--mantine-color-error)" onClick={remove.open}>
             {t.rules.delete}
           </Menu.Item>
         </Menu.Dropdown>

@@ -6,10 +6,12 @@ import classes from "./SearchButton.module.css";
 
 export function SearchButton() {
   return (
-    <UnstyledButton className={classes.button} onClick={wishForPalette} aria-label={t.shell.search}>
+    <UnstyledButton className={classes.button} onClick={wishForPalette}>
       <IconSearch size={15} />
       <span className={classes.text}>{t.shell.search}</span>
-      <kbd className={classes.keys}>{isMac ? t.shell.searchKeysMac : t.shell.searchKeys}</kbd>
+      <kbd className={classes.keys} aria-hidden>
+        {isMac ? t.shell.searchKeysMac : t.shell.searchKeys}
+      </kbd>
     </UnstyledButton>
   );
 }

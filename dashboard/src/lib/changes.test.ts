@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import type { Change } from "../api/changes";
+import { fieldChanges, subjectOf, verbOf } from "./changes";
+
+const change = (values: Partial<Change>): Change => ({
+  id: "1",
+  at: "2026-11-20T10:00:00.000000Z",
+  actor: { id: null, email: null },
+  action: "flag.updated",
+  resource_id: "f",
+  flag_id: "f",
+  before: { id: "f", name: "New checkout", enabled: false, updated_at: "then" },
+  after: { id: "f", name: "New checkout", enabled: true, updated_at: "now" },
+  ...values,
+});
+
+it("tells a switch as a switch, whichever way it was thrown", () => {
+  expect(verbOf(change({}))).toBe("turned on");
+  expect(verbOf(change({ action: "flag.toggled" }))).toBe("turned on");
+  expect(subjectOf(change({}), new Map())).toBe("New checkout");
+});
+
+it("says what changed and nothing else", () => {
+  expect(fieldChanges(change({}))).toEqual([{ field: "enabled", before: "Off", after: "On" }]);
+  const rollout = change({ before: { rollout_percentage: 0 }, after: { rollout_percentage: 25 } });
+  expect(fieldChanges(rollout)).toEqual([{ field: "rollout_percentage", before: "0 %", after: "25 %" }]);
+});
+
+it("names a rule's flag, as far as it is known", () => {
+  const rule = change({ action: "rule.created", before: null, after: { rule_type: "user_id", rule_value: "ada" } });
+  expect(verbOf(rule)).toBe("added a rule to");
+  expect(subjectOf(rule, new Map([["f", "New checkout"]]))).toBe("New checkout");
+  expect(subjectOf(rule, new Map())).toBe("a deleted flag");
+  expect(fieldChanges(rule)[0]).toEqual({ field: "rule_type", before: null, after: "User id" });
+});
+
+it("keeps an action that it does not know as it is", () => {
+  expect(verbOf(change({ action: "flag.archived", before: null }))).toBe("flag.archived");
+});

@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import type { Flag, Rule } from "../api/client";
+import type { Summary } from "../api/history";
+import { audienceInShort } from "./audience";
+import { rowsOf, selectRows } from "./flagRows";
+
+const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
+  id: key,
+  project_id: "p",
+  environment_id: "e",
+  name: key.toUpperCase(),
+  key,
+  description: null,
+  enabled: true,
+  rollout_percentage: 0,
+  created_at: "2026-11-20T10:00:00.000000Z",
+  updated_at: "2026-11-20T10:00:00.000000Z",
+  ...values,
+});
+const rules = new Map([["b", [{ enabled: true }, { enabled: false }] as Rule[]]]);
+const summary: Summary = {
+  since: "2026-11-20T10:00:00.000000Z",
+  until: "2026-11-20T12:00:00.000000Z",
+  interval: "1h",
+  flags: { a: [{ start: "2026-11-20T11:00:00.000000Z", on: 3, off: 1, reasons: {} }] },
+};
+const rows = rowsOf(
+  [flag("b", { enabled: false, description: "Checkout in one page" }), flag("a", { rollout_percentage: 25 })],
+  rules,
+  summary,
+);
+const found = (search: Parameters<typeof selectRows>[1]) => selectRows(rows, search).map((row) => row.flag.key);
+
+it("counts only rules in force and days with evaluations", () => {
+  expect(rows.map((row) => [row.rulesInForce, row.day?.on, row.day?.lastSeen])).toEqual([
+    [1, 0, null],
+    [0, 3, Date.parse("2026-11-20T11:00:00Z")],
+  ]);
+});
+
+it("finds every word of a search, in whatever order and case", () => {
+  expect(found({ q: "PAGE checkout" })).toEqual(["b"]);
+  expect(found({ q: "page nothing" })).toEqual([]);
+});
+
+it("filters and sorts", () => {
+  expect(found({ state: "on" })).toEqual(["a"]);
+  expect(found({ audience: "rules" })).toEqual(["b"]);
+  expect(found({ audience: "rollout" })).toEqual(["a"]);
+  expect(found({ audience: "everyone" })).toEqual([]);
+  expect(found({ seen: "quiet" })).toEqual(["b"]);
+  expect(found({ sort: "name" })).toEqual(["a", "b"]);
+  expect(found({ sort: "evaluated" })).toEqual(["a", "b"]);
+});
+
+it("hides nothing by its last day as long as that is not known", () => {
+  expect(selectRows(rowsOf([flag("a")], undefined, undefined), { seen: "quiet" })).toHaveLength(1);
+});
+
+it("is not fooled by keys that every object has", () => {
+  expect(rowsOf([flag("constructor")], undefined, summary)[0]?.day?.lastSeen).toBeNull();
+});
+
+it("says who gets a flag", () => {
+  expect(audienceInShort({ enabled: true, rollout_percentage: 0 }, 0)).toBe("Everyone");
+  expect(audienceInShort({ enabled: true, rollout_percentage: 25 }, 2)).toBe("2 rules, then 25 %");
+});

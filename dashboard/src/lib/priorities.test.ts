@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { priorityAtEnd, reorder } from "./priorities";
+
+const rules = (...priorities: number[]) => priorities.map((priority, index) => ({ id: `r${index}`, priority }));
+
+function orderAfter(before: { id: string; priority: number }[], from: number, to: number): string[] {
+  const changed = new Map(reorder(before, from, to).map((each) => [each.id, each.priority]));
+  return before
+    .map((rule) => ({ ...rule, priority: changed.get(rule.id) ?? rule.priority }))
+    .toSorted((a, b) => b.priority - a.priority)
+    .map((rule) => rule.id);
+}
+
+describe("reorder", () => {
+  it("changes nothing for a move to nowhere", () => {
+    expect(reorder(rules(2, 1), 0, 0)).toEqual([]);
+    expect(reorder(rules(2, 1), 0, 2)).toEqual([]);
+    expect(reorder(rules(2, 1), 5, 0)).toEqual([]);
+  });
+
+  it("changes one rule where there is room", () => {
+    expect(reorder(rules(30, 20, 10), 2, 1)).toEqual([{ id: "r2", priority: 25 }]);
+  });
+
+  it("gives new priorities to all where there is none", () => {
+    expect(reorder(rules(0, 0, 0), 2, 0)).toEqual([{ id: "r2", priority: 10 }]);
+    expect(orderAfter(rules(0, 0, 0), 2, 1)).toEqual(["r0", "r2", "r1"]);
+    expect(orderAfter(rules(2, 1, 0), 0, 1)).toEqual(["r1", "r0", "r2"]);
+  });
+
+  it("puts every rule at every place, also at the ends of what a priority can be", () => {
+    for (const before of [rules(3, 2, 1, 0), rules(0, 0, 0, 0), rules(2 ** 31 - 1, 5, 5, -(2 ** 31))]) {
+      for (const from of before.keys()) {
+        for (const to of before.keys()) {
+          const wanted = before.map((rule) => rule.id);
+          const [moved = ""] = wanted.splice(from, 1);
+          wanted.splice(to, 0, moved);
+          expect(orderAfter(before, from, to)).toEqual(wanted);
+        }
+      }
+    }
+  });
+});
+
+it("puts a new rule behind all others", () => {
+  expect(priorityAtEnd([])).toBe(0);
+  expect(priorityAtEnd(rules(5, -5))).toBe(-15);
+  expect(priorityAtEnd(rules(-(2 ** 31)))).toBe(-(2 ** 31));
+});

@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import type { Summary } from "../api/history";
+import { sinceOf } from "./periods";
+import { barsOf, meansOff, merged, reasonsOf } from "./series";
+
+const interval = (hour: number, on: number, off: number, reasons: Record<string, number> = {}) => ({
+  start: `2026-11-20T${String(hour).padStart(2, "0")}:00:00.000000Z`,
+  on,
+  off,
+  reasons,
+});
+const summary: Summary = {
+  since: "2026-11-20T10:00:00.000000Z",
+  until: "2026-11-20T13:00:00.000000Z",
+  interval: "1h",
+  flags: { a: [interval(10, 1, 0), interval(12, 2, 3)], b: [interval(12, 4, 0)] },
+};
+
+it("draws empty intervals as well", () => {
+  const bars = barsOf(summary, summary.flags.a ?? []);
+  expect(bars.map(({ on, off }) => [on, off])).toEqual([
+    [1, 0],
+    [0, 0],
+    [2, 3],
+  ]);
+});
+
+it("adds up all flags of an environment", () => {
+  const sums = merged(Object.values(summary.flags));
+  expect(sums.map(({ start, on, off }) => [start.slice(11, 13), on, off])).toEqual([
+    ["10", 1, 0],
+    ["12", 6, 3],
+  ]);
+});
+
+it("counts reasons, the most frequent first", () => {
+  const counted = reasonsOf([interval(10, 1, 2, { x: 1, y: 2 }), interval(11, 0, 1, { y: 1 })]);
+  expect(counted).toEqual([
+    { reason: "y", count: 3 },
+    { reason: "x", count: 1 },
+  ]);
+});
+
+it("knows which reasons mean off", () => {
+  expect(meansOff("Flag is globally disabled")).toBe(true);
+  expect(meansOff("User not in 25% rollout")).toBe(true);
+  expect(meansOff("User in 25% rollout")).toBe(false);
+});
+
+it("looks back over whole intervals, the last of which is the present one", () => {
+  expect(sinceOf("day", Date.parse("2026-11-20T10:30:00Z"))).toBe("2026-11-19T11:00:00.000Z");
+});

@@ -1,0 +1,49 @@
+// @vitest-environment happy-dom
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+const token = (exp: number) => `x.${btoa(JSON.stringify({ exp }))}.y`;
+const inAnHour = () => Date.now() / 1000 + 3600;
+
+async function load() {
+  vi.resetModules();
+  return import("./session");
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  localStorage.clear();
+});
+afterEach(() => vi.useRealTimers());
+
+it("is none without a token, and with what is no session", async () => {
+  expect((await load()).currentSession()).toBeNull();
+  localStorage.setItem("flagstaff.session", "{broken");
+  expect((await load()).currentSession()).toBeNull();
+});
+
+it("ends when its token does, and says so", async () => {
+  const session = await load();
+  const heard = vi.fn();
+  session.startSession({ token: token(inAnHour()), email: "ada@example.com" });
+  session.onSessionChange(heard);
+  vi.advanceTimersByTime(3_700_000);
+  expect(session.currentSession()).toBeNull();
+  expect(session.sessionEnding()).toBe("expired");
+  expect(localStorage.getItem("flagstaff.session")).toBeNull();
+  expect(heard).toHaveBeenCalledOnce();
+});
+
+it("does not outlive its token in a tab that slept", async () => {
+  localStorage.setItem("flagstaff.session", JSON.stringify({ token: token(1), email: "ada@example.com" }));
+  expect((await load()).currentSession()).toBeNull();
+});
+
+it("ends here when it ends in another tab", async () => {
+  const session = await load();
+  session.startSession({ token: token(inAnHour()), email: "ada@example.com" });
+  localStorage.removeItem("flagstaff.session");
+  window.dispatchEvent(new StorageEvent("storage", { key: "flagstaff.session" }));
+  expect(session.currentSession()).toBeNull();
+  expect(session.sessionEnding()).toBe("signed-out");
+});

@@ -1,0 +1,117 @@
+"""Every page as those meet it who do not see, or see differently: axe finds nothing, in either scheme."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.e2e.conftest import leave_out
+from tests.e2e.people import Person, environment_page, flag_page
+from tests.support.server import ServerProcess
+
+AXE = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+@pytest.fixture(params=SCHEMES)
+async def person(
+    request: pytest.FixtureRequest, browser: Browser, server: ServerProcess, people: AsyncExitStack
+) -> Person:
+    """Somebody whose system wishes one of the schemes, and less motion, so that nothing is judged half faded."""
+    if not AXE.is_file():
+        leave_out("axe is not installed: make lint installs it.")
+    options: dict[str, Any] = {"color_scheme": request.param, "reduced_motion": "reduce"}
+    return await people.enter_async_context(Person(browser, server.url, **options))
+
+
+async def test_axe_finds_nothing_before_sign_in(person: Person) -> None:
+    for path in ("/sign-in", "/register", "/forgot-password", "/reset-password", "/reset-password?token=x"):
+        await person.page.goto(path)
+        await expect(person.page.get_by_role("heading", level=1)).to_be_visible()
+        await check(person, path)
+
+
+async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
+    await person.sign_up("ada@example.com")
+    await open_and_check(person, "/", "Create your first project")
+    environment = await person.api.get_environment(await person.api.create_project())
+    page = environment_page(environment)
+    await open_and_check(person, page, "No flags in Production yet")
+    await open_and_check(person, f"{page}/history", "No evaluations yet")
+    await open_and_check(person, f"{page}/changes", "Changes")
+    await open_and_check(person, "/nowhere", "There is nothing here")
+
+
+async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
+    await person.sign_up("ada@example.com")
+    project = await person.api.create_project(description="acme.com and its checkout")
+    environment = await person.api.get_environment(project)
+    await person.api.create_flag(environment, key="off", name="Maintenance banner", enabled=False)
+    flag = await person.api.create_flag(environment, rollout_percentage=25, description="One page")
+    for value in ("ada", "grace"):
+        await person.api.create_rule(flag, rule_value=value, enabled=value == "ada")
+    for user in ("ada", "linus"):
+        await person.api.evaluate(project["sdk_key"], context={"user_id": user})
+    page = person.page
+    await open_and_check(person, "/", "Projects")
+    await open_and_check(person, environment_page(environment), "Flags")
+    await open_and_check(person, f"{environment_page(environment)}/changes", "Changes")
+    await open_and_check(person, f"/projects/{project['id']}/settings", "Project settings")
+    await page.goto(f"{environment_page(environment)}/history")
+    await page.get_by_text("1 on, 1 off").first.click()
+    await check(person, "history")
+    for tab in ("overview", "history", "changes", "code"):
+        await open_and_check(person, f"{flag_page(flag)}?tab={tab}", "New checkout")
+    await page.goto(flag_page(flag))
+    await person.press("Set the rollout")
+    await person.press("Evaluate")
+    await expect(page.get_by_role("region", name="Try it").get_by_role("status")).to_contain_text("rollout")
+    await check(person, "a flag with everything unfolded")
+
+
+async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
+    await person.sign_up("ada@example.com")
+    flag = await person.api.create_flag()
+    await person.api.create_rule(flag)
+    page = person.page
+    await page.goto(flag_page(flag))
+    for button, closing in (("Add rule", "dialog"), ("Actions", "menu"), ("Account", "menu")):
+        await person.press(button)
+        await expect(page.get_by_role(closing)).to_be_visible()  # type: ignore[arg-type]
+        await check(person, button)
+        await page.keyboard.press("Escape")
+    await person.press("Actions")
+    await page.get_by_role("menuitem", name="Delete flag").click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await check(person, "deletion")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Environment Production").click()
+    await check(person, "environments")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("ControlOrMeta+k")
+    await expect(page.get_by_role("searchbox").or_(page.get_by_label("Command palette")).first).to_be_visible()
+    await check(person, "palette")
+
+
+async def open_and_check(person: Person, path: str, heading: str) -> None:
+    """Open a page, wait for its content and have axe look at it."""
+    await person.page.goto(path)
+    await person.sees_heading(heading)
+    await person.page.wait_for_load_state("networkidle")
+    await check(person, path)
+
+
+async def check(person: Person, place: str) -> None:
+    """Have axe look at what is shown."""
+    await person.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
+    await person.page.evaluate(AXE.read_text())
+    found = await person.page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
+    told = [
+        f"{each['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
+        for each in found["violations"]
+        for node in each["nodes"]
+    ]
+    assert not told, f"{place}:\n" + "\n".join(told)

@@ -1,0 +1,106 @@
+"""A flag's page: targeting in its order, the rollout that is only shown, history that follows live, and its end."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.e2e.people import Person, environment_page, flag_page
+from tests.support.api import Json
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+async def flag(ada: Person) -> Json:
+    """A flag that is on for a quarter."""
+    return await ada.api.create_flag(rollout_percentage=25)
+
+
+async def test_rules_move_by_priority_are_switched_off_edited_and_deleted(ada: Person, flag: Json) -> None:
+    for value in ("first", "second", "third"):
+        await ada.api.create_rule(flag, rule_value=value)
+    page = ada.page
+    await page.goto(flag_page(flag))
+    rules = page.get_by_role("region", name="Targeting").get_by_role("listitem")
+    await page.get_by_role("button", name="Move up: If the user id is third").click()
+    await expect(rules.nth(1)).to_contain_text("third")
+    await expect(page.get_by_role("status").filter(has_text="Moved to position 2.")).to_have_count(1)
+    values = [rule["rule_value"] for rule in (await ada.api.get(f"/api{flag_page(flag)}/rules")).json()]
+    assert values == ["first", "third", "second"]
+
+    await page.get_by_role("switch", name="Rule: If the user id is first").click()
+    await expect(rules.first).to_contain_text("(switched off)")
+    await page.get_by_role("button", name="Actions for: If the user id is first").click()
+    await page.get_by_role("menuitem", name="Edit").click()
+    await page.get_by_role("dialog").get_by_label("Value").fill("Ada")
+    await page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    await expect(rules.first).to_contain_text("Ada")
+    await page.get_by_role("button", name="Actions for: If the user id is Ada").click()
+    await page.get_by_role("menuitem", name="Delete").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(rules).to_have_count(2)
+
+
+async def test_the_rollout_is_shown_with_the_call_that_sets_it_and_cannot_be_set(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await page.goto(flag_page(flag))
+    await ada.sees("The flag is on for 25 % of users")
+    await ada.press("Set the rollout")
+    await page.get_by_label("Percentage in the call").fill("60")
+    await ada.sees('{"rollout_percentage": 60}')
+    await ada.press("Copy with my token")
+    await expect(page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+    assert f"Bearer {ada.token}" in await page.evaluate("navigator.clipboard.readText()")
+    await ada.press("Actions")
+    await page.get_by_role("menuitem", name="Edit").click()
+    await page.get_by_role("dialog").get_by_label("Name").fill("Newer checkout")
+    await page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    await ada.sees_heading("Newer checkout")
+    assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["rollout_percentage"] == 25
+
+
+async def test_histories_filter_and_follow_live(ada: Person, flag: Json) -> None:
+    project = (await ada.api.get(f"/api/projects/{flag['project_id']}")).json()
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    page = ada.page
+    await page.goto(f"{environment_page(environment)}/history")
+    await ada.sees_heading("No evaluations yet")
+    await ada.press("Follow live")
+    await ada.api.evaluate(project["sdk_key"], context={"user_id": "user-1"})
+    await expect(page.get_by_role("cell", name="user-1", exact=True)).to_be_visible()
+    await ada.api.evaluate(project["sdk_key"], context={"user_id": "user-2"})
+    await expect(page.get_by_role("cell", name="user-2", exact=True)).to_be_visible()
+    await page.get_by_label("User id").fill("user-1")
+    await expect(page.get_by_role("cell", name="user-2", exact=True)).to_have_count(0)
+    await page.reload()
+    await expect(page.get_by_label("User id")).to_have_value("user-1")
+    await expect(page.get_by_role("cell", name="user-1", exact=True)).to_be_visible()
+    await page.goto(f"{flag_page(flag)}?tab=history&user=user-2")
+    await expect(page.get_by_role("cell", name="user-2", exact=True)).to_be_visible()
+    await expect(page.get_by_role("figure")).to_contain_text("2 evaluations")
+
+
+async def test_what_people_write_never_becomes_markup(ada: Person) -> None:
+    project = await ada.api.create_project(name=HOSTILE, description=HOSTILE)
+    environment = await ada.api.get_environment(project)
+    flag = await ada.api.create_flag(environment, name=HOSTILE, description=HOSTILE)
+    await ada.api.create_rule(flag, rule_value=HOSTILE)
+    await ada.api.evaluate(project["sdk_key"], context={"user_id": HOSTILE})
+    await ada.page.goto("/")
+    await ada.sees(HOSTILE)
+    for path in (environment_page(environment), flag_page(flag), f"{flag_page(flag)}?tab=changes"):
+        await ada.page.goto(path)
+        await ada.sees(HOSTILE)
+        assert await ada.page.locator("img").count() == 0
+
+
+async def test_a_flag_is_deleted_by_its_name_and_its_history_stays(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await page.goto(flag_page(flag))
+    await ada.press("Actions")
+    await page.get_by_role("menuitem", name="Delete flag").click()
+    await page.get_by_role("dialog").get_by_role("textbox").fill("New checkout")
+    await page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    await ada.sees_heading("No flags in Production yet")
+    await page.get_by_role("link", name="Changes").click()
+    await expect(page.get_by_role("listitem").first).to_contain_text("deleted New checkout")

@@ -1,0 +1,115 @@
+"""Projects and environments: made, renamed, given a new key, and deleted by whoever means it."""
+
+from playwright.async_api import expect
+
+from tests.e2e.people import Person, environment_page
+
+
+async def test_a_new_sdk_key_breaks_the_old_one_after_a_warning(ada: Person) -> None:
+    project = await ada.api.create_project()
+    page = ada.page
+    await page.goto(f"/projects/{project['id']}/settings")
+    shown = page.get_by_test_id("sdk-key")
+    await expect(shown).not_to_contain_text(project["sdk_key"])
+    await ada.press("Show the key")
+    await expect(shown).to_have_text(project["sdk_key"])
+    await ada.press("Regenerate key")
+    await expect(page.get_by_role("dialog")).to_contain_text("gets 401 from evaluate")
+    await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert (await ada.api.evaluate(project["sdk_key"])).status_code == 200
+    await ada.press("Regenerate key")
+    await ada.press("Regenerate and break the old key")
+    await ada.sees("The key is new.")
+    assert (await ada.api.evaluate(project["sdk_key"])).status_code == 401
+    new = (await ada.api.get(f"/api/projects/{project['id']}")).json()["sdk_key"]
+    await expect(shown).to_have_text(new)
+
+
+async def test_the_key_is_copied_to_the_clipboard(ada: Person) -> None:
+    project = await ada.api.create_project()
+    await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await ada.page.goto(f"/projects/{project['id']}/settings")
+    await ada.press("Copy key")
+    await expect(ada.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+    assert await ada.page.evaluate("navigator.clipboard.readText()") == project["sdk_key"]
+
+
+async def test_a_project_is_renamed_and_described(ada: Person) -> None:
+    project = await ada.api.create_project()
+    await ada.page.goto(f"/projects/{project['id']}/settings")
+    await ada.fill(Name="Web shop", Description="acme.com")
+    await ada.press("Save")
+    await ada.sees("Saved")
+    await expect(ada.page.get_by_role("button", name="Project Web shop")).to_be_visible()
+    await ada.fill(Name=" ")
+    await ada.press("Save")
+    await expect(ada.page.get_by_role("textbox", name="Name")).to_have_attribute("aria-invalid", "true")
+
+
+async def test_a_project_is_deleted_only_by_its_name(ada: Person) -> None:
+    project = await ada.api.create_project(name="Web shop")
+    page = ada.page
+    await page.goto(f"/projects/{project['id']}/settings")
+    await ada.press("Delete project")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("textbox").fill("Web sho")
+    await expect(dialog.get_by_role("button", name="Delete", exact=True)).to_be_disabled()
+    await dialog.get_by_role("textbox").fill("Web shop")
+    await dialog.get_by_role("button", name="Delete", exact=True).click()
+    await ada.sees_heading("Create your first project")
+    assert (await ada.api.get("/api/projects")).json() == []
+
+
+async def test_an_environment_is_made_renamed_and_deleted(ada: Person) -> None:
+    project = await ada.api.create_project()
+    page = ada.page
+    await page.goto(f"/projects/{project['id']}/settings")
+    await ada.press("New environment")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Staging")
+    await expect(dialog.get_by_label("Key")).to_have_value("staging")
+    await dialog.get_by_role("button", name="Create environment").click()
+    await expect(dialog.get_by_label("Key")).to_have_attribute("aria-invalid", "true")
+    await dialog.get_by_label("Key").fill("canary")
+    await dialog.get_by_label("Name").fill("Canary")
+    await dialog.get_by_role("button", name="Create environment").click()
+    await ada.press("Rename Canary")
+    await dialog.get_by_label("Name").fill("Birds")
+    await dialog.get_by_role("button", name="Rename").click()
+    await ada.press("Delete Birds")
+    await dialog.get_by_role("textbox").fill("Birds")
+    await dialog.get_by_role("button", name="Delete", exact=True).click()
+    await ada.sees("Birds is deleted.")
+    keys = {each["key"] for each in (await ada.api.get(f"/api/projects/{project['id']}/environments")).json()}
+    assert keys == {"production", "staging"}
+
+
+async def test_the_switcher_keeps_the_section_and_production_is_unmistakable(ada: Person) -> None:
+    environment = await ada.api.get_environment(await ada.api.create_project())
+    page = ada.page
+    await page.goto(f"{environment_page(environment)}/history")
+    strip = page.get_by_title("Changes here reach your users at once.")
+    await expect(strip).to_be_visible()
+    await page.get_by_role("button", name="Environment Production").click()
+    await page.get_by_role("menuitem", name="Staging").click()
+    await expect(page.get_by_role("button", name="Environment Staging")).to_be_visible()
+    await ada.sees_heading("Evaluation history")
+    await expect(strip).to_have_count(0)
+
+
+async def test_the_palette_leads_anywhere_by_keyboard_alone(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    page = ada.page
+    await page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
+    await ada.sees_heading("Flags")
+    await page.keyboard.press("ControlOrMeta+k")
+    await expect(page.get_by_placeholder("Go to a flag")).to_be_focused()
+    await page.keyboard.type("new check")
+    await page.keyboard.press("Enter")
+    await ada.sees_heading("New checkout")
+    await page.keyboard.press("ControlOrMeta+k")
+    await page.keyboard.type("dark")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
+    await page.reload()
+    await expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")

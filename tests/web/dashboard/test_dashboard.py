@@ -1,0 +1,133 @@
+"""The dashboard's page and files, as a browser asks for them."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.web.dashboard import Dashboard
+from tests.support.api import Caller
+
+HTML = {"accept": "text/html,application/xhtml+xml"}
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """What a build leaves behind."""
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text('<script src="/assets/a-1.js" nonce="FLAGSTAFF_NONCE"></script>')
+    (tmp_path / "scheme.js").write_text("scheme")
+    (tmp_path / "sources.sha256").write_text("stamp")
+    for suffix, content in (("", "plain"), (".br", "brotli"), (".gz", "gzip")):
+        (tmp_path / "assets" / f"a-1.js{suffix}").write_text(content)
+    return tmp_path
+
+
+async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
+    """What stands behind the dashboard."""
+    await send({"type": "http.response.start", "status": 404, "headers": []})
+    await send({"type": "http.response.body", "body": b"not found"})
+
+
+@pytest.fixture
+def browser(built: Path) -> httpx.AsyncClient:
+    """A client of the dashboard alone that asks for pages."""
+    transport = httpx.ASGITransport(app=Dashboard(not_found, built))
+    return httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/nope", "/auth/nope", "/sdk/v1/nope", "/docs/nope", "/health/nope", "/assets/gone.js"]
+)
+async def test_what_belongs_to_others_or_is_gone_is_no_page(browser: httpx.AsyncClient, path: str) -> None:
+    assert (await browser.get(path)).status_code == 404
+
+
+async def test_who_asks_for_no_page_gets_none(browser: httpx.AsyncClient) -> None:
+    for accepted in ("*/*", "application/json", ""):
+        assert (await browser.get("/projects/1", headers={"accept": accepted})).status_code == 404
+
+
+async def test_a_page_is_only_read(browser: httpx.AsyncClient) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        assert (await browser.request(method, "/")).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/index.html.br", "/sources.sha256", "/assets/a-1.js.br", "/../pyproject.toml"])
+async def test_only_what_a_page_needs_is_served(browser: httpx.AsyncClient, path: str) -> None:
+    answer = await browser.get(path, headers={"accept": "*/*"})
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/projects/1/environments/2/flags/3", "/documents", "/apiary"])
+async def test_every_other_address_is_the_page_never_kept_and_always_policed(
+    browser: httpx.AsyncClient, path: str
+) -> None:
+    answer = await browser.get(path)
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
+    policy = answer.headers["content-security-policy"]
+    for part in ("default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "base-uri 'none'"):
+        assert part in policy
+    assert "unsafe" not in policy
+
+
+async def test_the_nonce_is_the_policys_and_fresh_each_time(browser: httpx.AsyncClient) -> None:
+    pages = [await browser.get("/") for _ in range(2)]
+    nonces = [page.text.split('nonce="')[1].split('"')[0] for page in pages]
+    assert nonces[0] != nonces[1]
+    for page, nonce in zip(pages, nonces, strict=True):
+        assert f"'nonce-{nonce}'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "body", "encoding"),
+    [
+        ("gzip, deflate, br", "brotli", "br"),
+        ("gzip", "gzip", "gzip"),
+        ("br;q=0, gzip;q=0.5", "gzip", "gzip"),
+        ("identity", "plain", None),
+        ("", "plain", None),
+    ],
+)
+async def test_files_come_in_the_best_encoding_that_is_accepted(
+    built: Path, accepted: str, body: str, encoding: str | None
+) -> None:
+    messages = []
+
+    async def keep(message) -> None:  # type: ignore[no-untyped-def]
+        messages.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js"}
+    scope["headers"] = [(b"accept-encoding", accepted.encode())]
+    await Dashboard(not_found, built)(scope, receive, keep)
+    headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
+    assert messages[1]["body"] == body.encode()
+    assert headers.get("content-encoding") == encoding
+    assert headers["content-type"] == "text/javascript; charset=utf-8"
+    assert headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert headers["vary"] == "Accept-Encoding"
+
+
+async def receive() -> dict[str, object]:
+    """Nothing is received."""
+    raise AssertionError
+
+
+async def test_files_without_a_fingerprint_are_asked_for_anew(browser: httpx.AsyncClient) -> None:
+    assert (await browser.get("/scheme.js")).headers["cache-control"] == "no-cache"
+
+
+async def test_without_a_build_the_page_says_how_to_make_one(tmp_path: Path) -> None:
+    transport = httpx.ASGITransport(app=Dashboard(not_found, tmp_path))
+    async with httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML) as client:
+        answer = await client.get("/")
+    assert answer.status_code == 503
+    assert "make dashboard" in answer.text
+
+
+async def test_in_the_whole_service_unknown_addresses_stay_problems(client: Caller) -> None:
+    for path in ("/auth/nope", "/sdk/nope", "/docs/assets/nope.js", "/openapi.json/nope"):
+        assert (await client.get(path, headers=HTML)).status_code == 404
+    assert (await client.get("/nowhere")).status_code == 404
+    assert (await client.get("/nowhere", headers=HTML)).headers["content-type"].startswith("text/html")
