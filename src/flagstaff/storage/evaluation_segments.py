@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from struct import pack
-from typing import Any
+from typing import Any, cast
 from zlib import crc32
 
 import msgspec
@@ -127,6 +127,6 @@ def email_hash(email: str) -> bytes:
 
 def _hashes(texts: Collection[str | None], identity: Callable[[str], str] = str) -> bytes:
     # Joined, texts are encoded and made the same in one step. None holds a NUL: what comes from outside is refused.
-    joined = "\0".join(text for text in set(texts) if text is not None)
-    encoded = identity(joined).encode().split(b"\0")
+    found = cast("set[str]", set(texts) - {None})
+    encoded = identity("\0".join(found)).encode().split(b"\0") if found else ()
     return pack(f"<{len(encoded)}I", *map(crc32, encoded))

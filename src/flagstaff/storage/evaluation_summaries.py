@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from struct import pack
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -24,8 +25,12 @@ from flagstaff.storage.evaluation_segments import Columns
 NANOSECONDS_A_MINUTE = 60 * 10**9
 
 _LANE_SIZE = 8
+_OUTCOMES = range(len(Outcome))
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
+_stored_query = sa.select(*_key, _columns.evaluations, _columns.counts).where(
+    sa.tuple_(*_key).in_(sa.bindparam("keys", expanding=True))
+)
 
 
 @dataclass(slots=True)
@@ -63,12 +68,11 @@ class SummaryCounts:
 
 def _count(layout: Layout, joined: bytes) -> int:
     width = len(layout.recorded)
-    block = bytearray()
+    counts: list[int] = []
     for position, flag in enumerate(layout.recorded):
         outcomes = joined[position::width].translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
-        for outcome in Outcome:
-            block += outcomes.count(outcome).to_bytes(_LANE_SIZE, "little")
-    return int.from_bytes(block, "little")
+        counts += map(outcomes.count, _OUTCOMES)
+    return int.from_bytes(pack(f"<{len(counts)}Q", *counts), "little")
 
 
 @cache
@@ -81,8 +85,7 @@ def outcomes_by_byte(rollout_percentage: int, default: Outcome) -> bytes:
 
 async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:
     """Add a batch's counts to the stored ones, to which nobody else may be adding."""
-    query = sa.select(*_key, _columns.evaluations, _columns.counts).where(sa.tuple_(*_key).in_(list(counts.by_key)))
-    for *key, evaluations, block in await connection.execute(query):
+    for *key, evaluations, block in await connection.execute(_stored_query, {"keys": list(counts.by_key)}):
         count = counts.by_key[tuple(key)]
         count.evaluations += evaluations
         count.lanes += _unpack(block)

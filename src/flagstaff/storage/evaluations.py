@@ -1,7 +1,7 @@
 """Writing the evaluation history: batches, each in one transaction and once only."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from datetime import timedelta
 from uuid import UUID
@@ -22,6 +22,35 @@ LAYOUT_USE_PRECISION = timedelta(hours=1)
 
 _FIELDS = [field.name for field in fields(Segment)]
 _segments = tables.segments.c
+_environments = tables.recorded_environments.c
+_layouts = tables.layouts.c
+_others = tables.segments.alias().c
+
+# Made once: to make them costs more than to execute them.
+_lock_environments_query = (
+    sa.select(_environments.environment_id, _environments.number)
+    .where(_environments.environment_id.in_(sa.bindparam("environment_ids", expanding=True)))
+    .order_by(_environments.number)  # whoever writes takes the locks in this order
+    .with_for_update()
+)
+_known_layouts_query = sa.select(_layouts.environment, _layouts.digest, _layouts.id, _layouts.last_used_at).where(
+    _layouts.environment.in_(sa.bindparam("numbers", expanding=True)),
+    _layouts.digest.in_(sa.bindparam("digests", expanding=True)),
+)
+_newest_segment = (
+    sa.select(_others.id)
+    .where(_others.environment == _environments.number)
+    .order_by(_others.last_time.desc(), _others.id.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_small_newest_segments_query = (
+    sa.select(_segments.id, *(_segments[name] for name in _FIELDS))
+    .join_from(tables.recorded_environments, tables.segments, _segments.id == _newest_segment)
+    .where(_environments.number.in_(sa.bindparam("numbers", expanding=True)), _segments.size < sa.bindparam("below"))
+)
+_continue_statement = tables.segments.update().where(_segments.id == sa.bindparam("of_id"))
+_add_statement = tables.segments.insert()
 
 
 def decode_layout(content: bytes) -> Layout:
@@ -36,7 +65,12 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
         return
     numbers = await _lock_environments(connection, {group.environment_id for group in groups})
     layout_ids = await _store_layouts(connection, groups, numbers)
-    newest = await _small_newest_segments(connection, numbers.values())
+    newest = {
+        row.environment: (row.id, Segment(*row[1:]))
+        for row in await connection.execute(
+            _small_newest_segments_query, {"numbers": list(numbers.values()), "below": CONTINUED_SIZE}
+        )
+    }
     counts = SummaryCounts()
     added: list[dict[str, object]] = []
     continued: list[dict[str, object]] = []
@@ -53,9 +87,9 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
                 added.append(_values(segment))
             await asyncio.sleep(0)  # evaluate calls have their turn
     if continued:
-        await connection.execute(tables.segments.update().where(_segments.id == sa.bindparam("of_id")), continued)
+        await connection.execute(_continue_statement, continued)
     if added:
-        await connection.execute(tables.segments.insert(), added)
+        await connection.execute(_add_statement, added)
     await add_summaries(connection, counts)
 
 
@@ -74,14 +108,9 @@ async def _lock_environments(connection: AsyncConnection, environment_ids: Colle
     """The numbers of environments, made where there are none; until the transaction ends, nobody else writes to them
     or deletes them."""
     table = tables.recorded_environments
-    query = (
-        sa.select(table.c.environment_id, table.c.number)
-        .where(table.c.environment_id.in_(environment_ids))
-        .order_by(table.c.number)  # whoever writes takes the locks in this order
-        .with_for_update()
-    )
+    wanted = {"environment_ids": list(environment_ids)}
     while True:
-        numbers = {row.environment_id: row.number for row in await connection.execute(query)}
+        numbers = {row.environment_id: row.number for row in await connection.execute(_lock_environments_query, wanted)}
         missing = sorted(set(environment_ids) - set(numbers))
         if not missing:
             return numbers
@@ -93,11 +122,8 @@ async def _store_layouts(
     connection: AsyncConnection, groups: Collection[RecordGroup], numbers: Mapping[UUID, int]
 ) -> dict[tuple[UUID, bytes], int]:
     """The ids of the groups' layouts, stored where they are new."""
-    columns = tables.layouts.c
-    query = sa.select(columns.environment, columns.digest, columns.id, columns.last_used_at).where(
-        columns.environment.in_(set(numbers.values())), columns.digest.in_({group.layout.digest for group in groups})
-    )
-    known = {(row.environment, row.digest): row for row in await connection.execute(query)}
+    wanted = {"numbers": list(numbers.values()), "digests": list({group.layout.digest for group in groups})}
+    known = {(row.environment, row.digest): row for row in await connection.execute(_known_layouts_query, wanted)}
     ids = {}
     for group in groups:
         number, digest = numbers[group.environment_id], group.layout.digest
@@ -113,26 +139,9 @@ async def _store_layouts(
             )
             statement = statement.on_conflict_do_update(
                 index_elements=["environment", "digest"], set_={"last_used_at": used_at}
-            ).returning(columns.id)
+            ).returning(_layouts.id)
             ids[group.environment_id, digest] = (await connection.execute(statement)).scalar_one()
     return ids
-
-
-async def _small_newest_segments(connection: AsyncConnection, numbers: Iterable[int]) -> dict[int, tuple[int, Segment]]:
-    """The newest segments of environments, with their ids, where they are small enough to be continued."""
-    environments, others = tables.recorded_environments, tables.segments.alias()
-    newest = (
-        sa.select(others.c.id)
-        .where(others.c.environment == environments.c.number)
-        .order_by(others.c.last_time.desc(), others.c.id.desc())
-        .limit(1)
-    )
-    query = (
-        sa.select(_segments.id, *(_segments[name] for name in _FIELDS))
-        .join_from(environments, tables.segments, _segments.id == newest.scalar_subquery())
-        .where(environments.c.number.in_(set(numbers)), _segments.size < CONTINUED_SIZE)
-    )
-    return {row.environment: (row.id, Segment(*row[1:])) for row in await connection.execute(query)}
 
 
 async def find_environment_number(connection: AsyncConnection, environment_id: UUID) -> int | None:
