@@ -17,35 +17,7 @@ from flagstaff.evaluation.records import RecordBatch, RecordedEvaluation, Record
 from flagstaff.storage import evaluation_pages, evaluations, tables
 from flagstaff.storage.database import Database
 from flagstaff.storage.evaluation_pages import list_evaluations
-from flagstaff.storage.evaluations import write_batch
-from tests.support.history import START, make_batch, make_layout, make_record
-
-ANYTHING = EvaluationFilter()
-
-
-async def write(database: Database, *batches: RecordBatch) -> None:
-    for batch in batches:
-        async with database.write_history() as connection:
-            await write_batch(connection, batch)
-
-
-async def read(
-    database: Database, environment_id: UUID, wanted: EvaluationFilter = ANYTHING, limit: int = 100
-) -> list[RecordedEvaluation]:
-    """All pages, one after the other."""
-    found: list[RecordedEvaluation] = []
-    before = None
-    async with database.read_history() as connection:
-        number = await evaluations.find_environment_number(connection, environment_id)
-        assert number is not None
-        while True:
-            page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
-            assert len(page.items) <= limit
-            found += page.items
-            if page.next_before is None:
-                return found
-            assert before is None or page.next_before < before, "the pages do not come to an end"
-            before = page.next_before
+from tests.support.history import ANYTHING, START, make_batch, make_layout, make_record, read, write
 
 
 async def count_rows(database: Database) -> dict[str, int]:

@@ -14,7 +14,7 @@ from time import time_ns
 import structlog
 
 from flagstaff.domain.errors import Code, Error
-from flagstaff.evaluation.records import SEEDS, Record, RecordBatch, RecordGroup
+from flagstaff.evaluation.records import BATCH_IDS, Record, RecordBatch, RecordGroup
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.spool import Spool, SpooledBatch
 
@@ -133,7 +133,7 @@ class Recorder:
         groups = [
             RecordGroup(snapshot.environment_id, snapshot.layout, records) for snapshot, records in buffer.items()
         ]
-        self._collected.append(_Collected(RecordBatch(secrets.randbelow(SEEDS), groups), now))
+        self._collected.append(_Collected(RecordBatch(secrets.randbelow(BATCH_IDS), groups), now))
 
     def _is_behind(self, now: float) -> bool:
         oldest = self._in_flight or (self._collected[0] if self._collected else None)

@@ -26,7 +26,7 @@ from flagstaff.storage.tables import microseconds, moment
 
 SEGMENTS_SEARCHED = 5000  # for a user: their hashes
 SEGMENTS_EXAMINED = 100  # every evaluation in them
-_FETCHED_AT_ONCE = 10
+_MOST_FETCHED_AT_ONCE = 16
 
 _segments = tables.segments.c
 _last_place = sa.tuple_(_segments.last_time, _segments.id)
@@ -89,22 +89,17 @@ async def list_evaluations(
     )
     segments, rest = await _find_segments(connection, asked, wanted)
     layouts = await get_layouts(connection, {segment.layout_id for segment in segments})
-    if wanted.flag:
-        layouts = {layout_id: layout for layout_id, layout in layouts.items() if wanted.flag.find(layout)}
+    segments = [segment for segment in segments if _is_possible(layouts[segment.layout_id], wanted.flag)]
     found: list[_Found] = []
-    query = (
-        sa.select(_segments.id, _segments.layout_id, _segments.first_time, _segments.last_time, _segments.content)
-        .where(_segments.id.in_([segment.id for segment in segments if segment.layout_id in layouts]))
-        .order_by(*_newest_first)
-        .execution_options(max_row_buffer=_FETCHED_AT_ONCE)
-    )
-    async with connection.stream(query) as rows:
-        async for row in rows:
-            # Segments may overlap: only what is newer than all in the segments to come is the next in order.
-            if len(found) > limit and found[limit].place >= _end(row):
-                break
-            found += _matching(row, layouts[row.layout_id], asked, wanted)
-            found = sorted(found, key=attrgetter("place"), reverse=True)[: limit + 1]
+    for part in _parts(segments):
+        # Segments may overlap: only what is newer than all in the segments to come is the next in order.
+        if len(found) > limit and found[limit].place >= _end(part[0]):
+            break
+        contents = await _get_contents(connection, part)
+        for segment in part:
+            columns, layout = unpack(contents[segment.id]), layouts[segment.layout_id]
+            found += _matching(segment, columns, layout, asked, wanted)
+        found = sorted(found, key=attrgetter("place"), reverse=True)[: limit + 1]
     settled = [each for each in found if rest is None or each.place >= rest]
     if len(settled) > limit:
         settled = settled[:limit]
@@ -121,7 +116,9 @@ async def _find_segments(
         holding.append(dialect.contains_bytes(connection, _segments.user_hashes, user_hash(wanted.user_id)))
     if wanted.user_email is not None:
         holding.append(dialect.contains_bytes(connection, _segments.email_hashes, email_hash(wanted.user_email)))
-    place = sa.select(_segments.id, _segments.last_time, _segments.layout_id).order_by(*_newest_first)
+    place = sa.select(_segments.id, _segments.layout_id, _segments.first_time, _segments.last_time).order_by(
+        *_newest_first
+    )
     # The few segments that reach beyond the end are not bounded: they might be all that a bound lets through.
     beyond = () if asked.end == END else (await connection.execute(place.where(asked.beyond(), *holding))).all()
     within, rest = place.where(asked.within()), None
@@ -141,9 +138,31 @@ def _end(segment: Any) -> Place:
     return (segment.last_time, segment.id + 1, 0)
 
 
-def _matching(segment: Any, layout: Layout, asked: _Range, wanted: EvaluationFilter) -> Iterator[_Found]:
+def _is_possible(layout: Layout, wanted: FlagFilter | None) -> bool:
+    """Whether evaluations with a layout can be wanted for their flags."""
+    if wanted is None:
+        return True
+    found = wanted.find(layout)
+    return found is not None and (wanted.enabled in (None, found[1].default.enabled) or found[0] is not None)
+
+
+def _parts(segments: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Segments a few at a time, in the hope that not all are needed."""
+    start, size = 0, 2
+    while start < len(segments):
+        yield segments[start : start + size]
+        start, size = start + size, min(2 * size, _MOST_FETCHED_AT_ONCE)
+
+
+async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) -> dict[int, bytes]:
+    query = sa.select(_segments.id, _segments.content).where(_segments.id.in_([segment.id for segment in segments]))
+    return {row.id: row.content for row in await connection.execute(query)}
+
+
+def _matching(
+    segment: Any, columns: Columns, layout: Layout, asked: _Range, wanted: EvaluationFilter
+) -> Iterator[_Found]:
     """The wanted evaluations of a segment."""
-    columns = unpack(segment.content)
     offsets: Iterable[int] = range(len(columns.times))
     if wanted.user_id is not None:
         offsets = [offset for offset in offsets if columns.users[offset] == wanted.user_id]
@@ -165,7 +184,7 @@ def _with_flag(offsets: Iterable[int], columns: Columns, layout: Layout, wanted:
     assert found is not None
     position, flag = found
     if position is None:
-        return offsets if flag.default.enabled == wanted.enabled else ()
+        return offsets
     recorded = columns.recorded[position :: len(layout.recorded)]
     outcomes = recorded.translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
     answers = {outcome for outcome in Outcome if outcome.enabled == wanted.enabled}

@@ -61,7 +61,7 @@ def decode_layout(content: bytes) -> Layout:
 async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
     """Write a batch's evaluations, layouts and summaries; a batch that is there already changes nothing."""
     groups = [group for group in batch.groups if group.records]
-    if not groups or not await _is_new(connection, groups[0], batch.seed):
+    if not groups or not await _is_new(connection, groups[0], batch.id):
         return
     numbers = await _lock_environments(connection, {group.environment_id for group in groups})
     layout_ids = await _store_layouts(connection, groups, numbers)
@@ -97,9 +97,9 @@ def _values(segment: Segment) -> dict[str, object]:
     return {name: getattr(segment, name) for name in _FIELDS}
 
 
-async def _is_new(connection: AsyncConnection, first: RecordGroup, seed: int) -> bool:
+async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int) -> bool:
     """Remember a batch, unless it is there."""
-    statement = dialect.insert(connection, tables.batches).values(id=uuid7(first.records[0][0] // 1000, seed))
+    statement = dialect.insert(connection, tables.batches).values(id=uuid7(first.records[0][0] // 1000, batch_id))
     inserted = await connection.execute(statement.on_conflict_do_nothing().returning(tables.batches.c.id))
     return inserted.first() is not None
 
