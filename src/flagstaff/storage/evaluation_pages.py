@@ -3,7 +3,7 @@
 A page that stops at that bound has fewer items than asked for, perhaps none, and still says where to go on.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -12,21 +12,19 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.filters import EvaluationFilter
 from flagstaff.evaluation.layout import Layout
-from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.evaluation.records import RecordedEvaluation
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.evaluation_ids import END, Place, evaluation_id, place_of
-from flagstaff.storage.evaluation_segments import MICROSECONDS_A_SPAN, Columns, email_hash, unpack, user_hash
-from flagstaff.storage.evaluation_summaries import outcomes_by_byte
+from flagstaff.storage.evaluation_matches import can_match, matching_offsets
+from flagstaff.storage.evaluation_segments import MICROSECONDS_A_SPAN, StoredColumns, email_hash, unpack, user_hash
 from flagstaff.storage.evaluations import decode_layout
 from flagstaff.storage.tables import microseconds, moment
 
 SEGMENTS_SEARCHED = 5000  # for a user: their hashes
 SEGMENTS_EXAMINED = 100  # every evaluation in them
-_MOST_FETCHED_AT_ONCE = 16
+_MOST_FETCHED_AT_ONCE = 8
 
 _segments = tables.segments.c
 _last_place = sa.tuple_(_segments.last_time, _segments.id)
@@ -72,7 +70,7 @@ class _Found:
 
     place: Place
     layout: Layout
-    columns: Columns
+    columns: StoredColumns
 
 
 async def list_evaluations(
@@ -89,7 +87,7 @@ async def list_evaluations(
     )
     segments, rest = await _find_segments(connection, asked, wanted)
     layouts = await get_layouts(connection, {segment.layout_id for segment in segments})
-    segments = [segment for segment in segments if _is_possible(layouts[segment.layout_id], wanted.flag)]
+    segments = [segment for segment in segments if can_match(layouts[segment.layout_id], wanted.flag)]
     found: list[_Found] = []
     for part in _parts(segments):
         # Segments may overlap: only what is newer than all in the segments to come is the next in order.
@@ -98,7 +96,11 @@ async def list_evaluations(
         contents = await _get_contents(connection, part)
         for segment in part:
             columns, layout = unpack(contents[segment.id]), layouts[segment.layout_id]
-            found += _matching(segment, columns, layout, asked, wanted)
+            offsets = matching_offsets(columns, layout, wanted)
+            places = ((columns.times[offset] // 1000, segment.id, offset) for offset in offsets)
+            since = max(asked.since, segment.first_time)  # from which it answers: see hide_evaluations
+            newest = sorted((place for place in places if since <= place[0] and place < asked.end), reverse=True)
+            found += (_Found(place, layout, columns) for place in newest[: limit + 1])
         found = sorted(found, key=attrgetter("place"), reverse=True)[: limit + 1]
     settled = [each for each in found if rest is None or each.place >= rest]
     if len(settled) > limit:
@@ -138,17 +140,9 @@ def _end(segment: Any) -> Place:
     return (segment.last_time, segment.id + 1, 0)
 
 
-def _is_possible(layout: Layout, wanted: FlagFilter | None) -> bool:
-    """Whether evaluations with a layout can be wanted for their flags."""
-    if wanted is None:
-        return True
-    found = wanted.find(layout)
-    return found is not None and (wanted.enabled in (None, found[1].default.enabled) or found[0] is not None)
-
-
 def _parts(segments: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Segments a few at a time, in the hope that not all are needed."""
-    start, size = 0, 2
+    start, size = 0, 1
     while start < len(segments):
         yield segments[start : start + size]
         start, size = start + size, min(2 * size, _MOST_FETCHED_AT_ONCE)
@@ -157,38 +151,6 @@ def _parts(segments: Sequence[Any]) -> Iterator[Sequence[Any]]:
 async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) -> dict[int, bytes]:
     query = sa.select(_segments.id, _segments.content).where(_segments.id.in_([segment.id for segment in segments]))
     return {row.id: row.content for row in await connection.execute(query)}
-
-
-def _matching(
-    segment: Any, columns: Columns, layout: Layout, asked: _Range, wanted: EvaluationFilter
-) -> Iterator[_Found]:
-    """The wanted evaluations of a segment."""
-    offsets: Iterable[int] = range(len(columns.times))
-    if wanted.user_id is not None:
-        offsets = [offset for offset in offsets if columns.users[offset] == wanted.user_id]
-    if wanted.user_email is not None:
-        wanted_email = email_identity(wanted.user_email)
-        emails = [email and email_identity(email) for email in columns.emails]
-        offsets = [offset for offset in offsets if emails[offset] == wanted_email]
-    if wanted.flag and wanted.flag.enabled is not None:
-        offsets = _with_flag(offsets, columns, layout, wanted.flag)
-    since = max(asked.since, segment.first_time)  # it may begin later than what is in it: see hide_evaluations
-    for offset in offsets:
-        place = (columns.times[offset] // 1000, segment.id, offset)
-        if since <= place[0] and place < asked.end:
-            yield _Found(place, layout, columns)
-
-
-def _with_flag(offsets: Iterable[int], columns: Columns, layout: Layout, wanted: FlagFilter) -> Iterable[int]:
-    found = wanted.find(layout)
-    assert found is not None
-    position, flag = found
-    if position is None:
-        return offsets
-    recorded = columns.recorded[position :: len(layout.recorded)]
-    outcomes = recorded.translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
-    answers = {outcome for outcome in Outcome if outcome.enabled == wanted.enabled}
-    return [offset for offset in offsets if outcomes[offset] in answers]
 
 
 async def get_layouts(connection: AsyncConnection, layout_ids: Collection[int]) -> dict[int, Layout]:

@@ -5,6 +5,7 @@ Every evaluate call passes here, so whatever is done for each evaluation is a lo
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from struct import pack
 from typing import Any, cast
@@ -29,14 +30,29 @@ class Columns(msgspec.Struct, array_like=True):
     emails: Sequence[str | None]
     recorded: bytes
 
-    def and_then(self, later: "Columns") -> "Columns":
-        """These evaluations and later ones, which keep the places of these."""
-        return Columns(
-            [*self.times, *later.times],
-            [*self.users, *later.users],
-            [*self.emails, *later.emails],
-            self.recorded + later.recorded,
-        )
+
+class StoredColumns(msgspec.Struct, array_like=True, dict=True):
+    """Columns as they were stored; each is decoded when it is asked for."""
+
+    packed_times: msgspec.Raw
+    packed_users: msgspec.Raw
+    packed_emails: msgspec.Raw
+    recorded: bytes
+
+    @cached_property
+    def times(self) -> list[int]:
+        """In nanoseconds since 1970."""
+        return msgspec.msgpack.decode(self.packed_times, type=list[int])
+
+    @cached_property
+    def users(self) -> list[str | None]:
+        """The user ids."""
+        return msgspec.msgpack.decode(self.packed_users, type=list[str | None])
+
+    @cached_property
+    def emails(self) -> list[str | None]:
+        """The users' emails."""
+        return msgspec.msgpack.decode(self.packed_emails, type=list[str | None])
 
 
 @dataclass(slots=True)
@@ -63,6 +79,10 @@ class Segment:
 
     def and_then(self, later: "Segment") -> "Segment":
         """This segment and what continues it."""
+        mine, its = unpack(self.content), unpack(later.content)
+        columns = Columns(
+            mine.times + its.times, mine.users + its.users, mine.emails + its.emails, mine.recorded + its.recorded
+        )
         return Segment(
             environment=self.environment,
             layout_id=self.layout_id,
@@ -71,7 +91,7 @@ class Segment:
             size=self.size + later.size,
             user_hashes=self.user_hashes + later.user_hashes,
             email_hashes=self.email_hashes + later.email_hashes,
-            content=msgspec.msgpack.encode(unpack(self.content).and_then(unpack(later.content))),
+            content=msgspec.msgpack.encode(columns),
         )
 
 
@@ -110,9 +130,9 @@ def _segment(environment: int, layout_id: int, columns: Columns) -> Segment:
     )
 
 
-def unpack(content: bytes) -> Columns:
+def unpack(content: bytes) -> StoredColumns:
     """The columns of a segment's content."""
-    return msgspec.msgpack.decode(content, type=Columns)
+    return msgspec.msgpack.decode(content, type=StoredColumns)
 
 
 def user_hash(user_id: str) -> bytes:
