@@ -15,7 +15,7 @@ from flagstaff.storage.database import Database
 from flagstaff.storage.environments import delete_environment
 from tests.support.builders import make_account, make_environment, make_project, store_all
 from tests.support.clock import Clock
-from tests.support.history import make_batch, make_layout, make_record
+from tests.support.history import make_batch, make_layout, make_record, read
 
 RETENTION = timedelta(days=90)
 LAYOUT = make_layout()
@@ -94,6 +94,34 @@ async def test_only_the_older_part_goes(
         "summaries": 1,
         "recorded_environments": 1,
     }
+
+
+async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_sake_of_others(
+    service: History, database: Database, clock: Clock, environment: Environment
+) -> None:
+    await record(service, environment.id, 0, 600, 1200)
+    before = await read(database, environment.id)
+    clock.advance(days=90, minutes=5)
+    await service.purge(RETENTION)
+    assert (await count_rows(database))["segments"] == 1
+    assert await read(database, environment.id) == before[:2]
+    await record(service, environment.id, 1800)
+    assert (await read(database, environment.id))[1:] == before[:2]
+
+
+async def test_a_batch_that_comes_again_is_recognised_for_a_week(
+    service: History, database: Database, clock: Clock, environment: Environment
+) -> None:
+    batch = make_batch(environment.id, LAYOUT, make_record(0))
+    for _ in range(2):
+        await service.record(batch)
+        clock.advance(days=3)
+        await service.purge(RETENTION)
+    assert len(await read(database, environment.id)) == 1
+    clock.advance(days=2)
+    await service.purge(RETENTION)
+    async with database.read_history() as connection:
+        assert (await connection.execute(sa.select(tables.batches))).all() == []
 
 
 async def test_a_layout_in_use_stays_however_long_ago_it_was_made(

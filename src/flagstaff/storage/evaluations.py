@@ -65,12 +65,7 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
         return
     numbers = await _lock_environments(connection, {group.environment_id for group in groups})
     layout_ids = await _store_layouts(connection, groups, numbers)
-    newest = {
-        row.environment: (row.id, Segment(*row[1:]))
-        for row in await connection.execute(
-            _small_newest_segments_query, {"numbers": list(numbers.values()), "below": CONTINUED_SIZE}
-        )
-    }
+    newest = await _find_small_newest_segments(connection, numbers.values())
     counts = SummaryCounts()
     added: list[dict[str, object]] = []
     continued: list[dict[str, object]] = []
@@ -142,6 +137,15 @@ async def _store_layouts(
             ).returning(_layouts.id)
             ids[group.environment_id, digest] = (await connection.execute(statement)).scalar_one()
     return ids
+
+
+async def _find_small_newest_segments(
+    connection: AsyncConnection, numbers: Collection[int]
+) -> dict[int, tuple[int, Segment]]:
+    """The newest segments of environments, with their ids, where they are small enough to be continued."""
+    wanted = {"numbers": list(numbers), "below": CONTINUED_SIZE}
+    rows = await connection.execute(_small_newest_segments_query, wanted)
+    return {row.environment: (row.id, Segment(*row[1:])) for row in rows}
 
 
 async def find_environment_number(connection: AsyncConnection, environment_id: UUID) -> int | None:
