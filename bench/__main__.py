@@ -50,7 +50,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; may be given several times")
     parser.add_argument("--flags", type=int, action="append", help="a number of flags; may be given several times")
     parser.add_argument("--rounds", type=int, help="how often each server is loaded, in turns (5, quick: 1)")
-    parser.add_argument("--seconds", type=float, help="how long each time (4, quick: 1)")
+    parser.add_argument("--seconds", type=int, help="how long each time (4, quick: 1)")
     parser.add_argument("--output", type=Path, default=RESULTS / name, help="the JSON file (bench/results/…)")
     return parser.parse_args()
 

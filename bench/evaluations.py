@@ -23,7 +23,7 @@ class Effort:
     """How much is measured: rounds of so many seconds for each server."""
 
     rounds: int
-    seconds: float
+    seconds: int
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Turn:
     """One server's turn in a round."""
 
     load: Load
-    cpu_microseconds: float
+    cpu_microseconds: int
 
 
 def measure_evaluations(

@@ -45,7 +45,7 @@ def _serve_users(folder: Path, flags: FlagSet, cores: Cores, users: int) -> dict
     with FlagstaffServer(cores.server, folder / "data", Switches()) as server:
         server.wait_until_it_answers("/ready")
 
-        def load(seconds: float, user: int) -> int:
+        def load(seconds: int, user: int) -> int:
             key = flags.project.sdk_key
             url = server.url + PATH
             return put_load(

@@ -41,7 +41,8 @@ class Server:
 
     def wait_until_it_answers(self, path: str) -> float:
         """Return the seconds from the start to the first answer."""
-        while time.perf_counter() - self._began < _START_SECONDS and self._process.poll() is None:
+        deadline = time.perf_counter() + _START_SECONDS
+        while time.perf_counter() < deadline and self._process.poll() is None:
             try:
                 urllib.request.urlopen(self.url + path).close()
             except (urllib.error.URLError, ConnectionError):

@@ -22,11 +22,11 @@ class Load:
 
 
 def put_load(
-    url: str, *, core: int, seconds: float, connections: int, sdk_key: str = "none", method: str = "POST", user: int = 0
+    url: str, *, core: int, seconds: int, connections: int, sdk_key: str = "none", method: str = "POST", user: int = 0
 ) -> Load:
     """Load a URL with as many requests as it answers. Raises NotReadyError when an answer is an error."""
     command = ("taskset", "-c", str(core), "wrk", "--threads=1", f"--connections={connections}", "--latency")
-    script = (f"--duration={seconds:g}s", f"--script={_SCRIPT}", url, "--", method, sdk_key, str(user))
+    script = (f"--duration={seconds}s", f"--script={_SCRIPT}", url, "--", method, sdk_key, str(user))
     said = subprocess.run((*command, *script), check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         raise NotReadyError(f"Not every request to {url} was answered:\n{said}")

@@ -43,7 +43,7 @@ async def test_a_wrong_method_is_told_all_the_right_ones(ada: Caller) -> None:
         (f"/api/projects/{project_id}/environments", "GET, POST"),
         (f"/api/projects/{project_id}/environments/{uuid4()}", "DELETE, GET, PUT"),
         ("/sdk/v1/evaluate", "POST"),
-        ("/health", "GET"),
+        ("/health", "GET, HEAD"),
     ):
         for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"} - {
             *allowed.split(", ")

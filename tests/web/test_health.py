@@ -45,3 +45,8 @@ async def test_the_figures_are_prometheus_text_and_name_routes_rather_than_addre
     assert "/api/projects/{project_id}" in answer.text
     assert project["id"] not in answer.text
     assert "secret" not in answer.text
+
+
+async def test_probes_may_ask_for_the_head_alone(client: Caller) -> None:
+    assert (await client.head("/health")).status_code == 200
+    assert (await client.head("/ready")).status_code == 200

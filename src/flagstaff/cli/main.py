@@ -69,7 +69,10 @@ def migrate(
     directory = DataDirectory(settings.data_dir)
     directory.prepare()
     directory.lock()  # a server that is at work there would lose the ground under its feet
-    done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to))
+    try:
+        done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to))
+    finally:
+        directory.unlock()
     for revision in done:
         typer.echo(f"Ran {revision}.")
     typer.echo("The database is where it should be." if not done else "Done.")

@@ -1,6 +1,7 @@
 """`flagstaff serve`: one process, one event loop, until a signal ends it in good order."""
 
 import asyncio
+import gc
 import signal
 import socket
 import sys
@@ -30,6 +31,7 @@ def settings_table() -> str:
 # Together with what `Flagstaff.stop` takes, within the ten seconds that process managers grant.
 _FINISH_REQUESTS_SECONDS = 4
 _IDLE_CONNECTION_SECONDS = 75  # longer than the minute for which common proxies keep theirs
+_COLLECT_AFTER_ALLOCATIONS = 20_000
 
 
 class _Server(uvicorn.Server):
@@ -73,12 +75,20 @@ async def _serve(settings: Settings) -> None:
     with _listen(settings) as listener:
         try:
             await flagstaff.start()
+            _settle_memory()
             _warn(settings)
             await _greet(flagstaff, settings, listener.getsockname()[1])
             await server.serve(sockets=[listener])
         finally:
             await flagstaff.stop()
     log.info("stopped")
+
+
+def _settle_memory() -> None:
+    """Spare the evaluations the collector's walks: through what was built for good, and after every few hundred."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER_ALLOCATIONS)
 
 
 def _listen(settings: Settings) -> socket.socket:

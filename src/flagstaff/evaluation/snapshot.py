@@ -1,6 +1,6 @@
 """Snapshots: one environment's flags, compiled for evaluation. Immutable; a change makes a new one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -42,9 +42,9 @@ class EnvironmentSnapshot:
     ruled_defaults: tuple[bytes, ...]  # per flag with rules and no rollout: its fragment when no rule matches
     ruled_recorded: bytes
     rule_answers: tuple[Mapping[int, bytes], ...]  # per recorded flag: fragment by recorded byte
-    by_user_id: Mapping[str, Sequence[RuleMatch]]
-    by_email: Mapping[str, Sequence[RuleMatch]]
-    by_domain: Mapping[str, Sequence[RuleMatch]]
+    by_user_id: Mapping[str, tuple[RuleMatch, ...]]
+    by_email: Mapping[str, tuple[RuleMatch, ...]]
+    by_domain: Mapping[str, tuple[RuleMatch, ...]]
     constant_tail: bytes  # the constant flags' fragments and the closing braces
     default_tail: bytes  # ruled_defaults and constant_tail in one
 

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from flagstaff.domain.errors import Error
+
 log = structlog.get_logger(__name__)
 
 
@@ -42,6 +44,8 @@ class Periodic:
         while not await self._is_stopping_within_a_period():
             try:
                 await self._run()
+            except Error as error:  # foreseen, such as an outage, which would fill the log with tracebacks
+                log.warning("periodic_run_failed", work=self._name, reason=error.message)
             except Exception:  # the edge of a background loop: nothing stands above it
                 log.exception("periodic_run_failed", work=self._name)
 

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.accounts import Account, email_identity
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage import dialect, tables
+from flagstaff.storage import tables
+from flagstaff.storage.database import unique_or
 
 _columns = tables.accounts.c
 _account = sa.select(_columns.id, _columns.email, _columns.password_hash, _columns.created_at)
@@ -23,12 +23,8 @@ async def create_account(connection: AsyncConnection, account: Account) -> None:
         "password_hash": account.password_hash,
         "created_at": account.created_at,
     }
-    try:
+    with unique_or("An account with this email exists already."):
         await connection.execute(tables.accounts.insert().values(values))
-    except sa.exc.IntegrityError as error:
-        if not dialect.is_unique_violation(error):
-            raise
-        raise Error(Code.CONFLICT, "An account with this email exists already.") from error
 
 
 async def find_account(connection: AsyncConnection, account_id: UUID) -> Account | None:

@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.domain.changes import Change
-from flagstaff.domain.errors import not_found, unavailable
+from flagstaff.domain.errors import Code, Error, not_found, unavailable
 from flagstaff.storage import dialect
 
 Connection = AsyncConnection  # what services hand on without knowing it
@@ -130,3 +130,14 @@ def translated_errors() -> Iterator[None]:
             raise
         log.warning("database_unavailable", error=type(error).__name__, detail=str(error).partition("\n")[0])
         raise unavailable() from error
+
+
+@contextmanager
+def unique_or(message: str) -> Iterator[None]:
+    """Raise Error CONFLICT with this message when a statement hits a unique constraint."""
+    try:
+        yield
+    except sa.exc.IntegrityError as error:
+        if not dialect.is_unique_violation(error):
+            raise
+        raise Error(Code.CONFLICT, message) from error

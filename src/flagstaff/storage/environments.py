@@ -5,9 +5,10 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.domain.errors import Code, Error, not_found
+from flagstaff.domain.errors import not_found
 from flagstaff.domain.projects import Environment
-from flagstaff.storage import dialect, tables
+from flagstaff.storage import tables
+from flagstaff.storage.database import unique_or
 
 _columns = tables.environments.c
 _environment = sa.select(_columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at)
@@ -22,12 +23,8 @@ async def create_environment(connection: AsyncConnection, environment: Environme
         "key": environment.key,
         "created_at": environment.created_at,
     }
-    try:
+    with unique_or(f"The project has an environment with the key {environment.key} already."):
         await connection.execute(tables.environments.insert().values(values))
-    except sa.exc.IntegrityError as error:
-        if not dialect.is_unique_violation(error):
-            raise
-        raise Error(Code.CONFLICT, f"The project has an environment with the key {environment.key} already.") from error
 
 
 async def find_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment | None:

@@ -5,9 +5,10 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.domain.errors import Code, Error, not_found
+from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Flag
-from flagstaff.storage import dialect, tables
+from flagstaff.storage import tables
+from flagstaff.storage.database import unique_or
 
 _columns = tables.flags.c
 _flag = sa.select(
@@ -37,12 +38,8 @@ async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
         "created_at": flag.created_at,
         "updated_at": flag.updated_at,
     }
-    try:
+    with unique_or(f"The environment has a flag with the key {flag.key} already."):
         await connection.execute(tables.flags.insert().values(values))
-    except sa.exc.IntegrityError as error:
-        if not dialect.is_unique_violation(error):
-            raise
-        raise Error(Code.CONFLICT, f"The environment has a flag with the key {flag.key} already.") from error
 
 
 async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag:

@@ -61,7 +61,8 @@ class BoundedProtocol(HttpToolsProtocol):
     phase = Phase.REQUEST
     _refusal: tuple[int, str] | None = None
     _head_bytes = 0  # in whole headers
-    _further_head_bytes = 0  # in whatever came after the read in which the head began
+    _untold_bytes = 0  # read since the parser last told of something
+    _has_told = False
     _ticks_left = 0
     _clock: TimerHandle
 
@@ -90,7 +91,7 @@ class BoundedProtocol(HttpToolsProtocol):
     # The parser's callbacks.
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._head_bytes = self._further_head_bytes = 0
+        self._head_bytes = 0
         self.await_client(Phase.HEAD, self.bounds.head_ticks)
 
     def on_url(self, url: bytes) -> None:
@@ -100,6 +101,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fail(414, f"The request's address is longer than {self.bounds.url_bytes} bytes.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        self._has_told = True
         super().on_header(name, value)
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > self.bounds.head_bytes:
@@ -115,14 +117,20 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
         self.await_client(Phase.REQUEST, self.bounds.idle_ticks)
 
+    def on_body(self, body: bytes) -> None:
+        self._has_told = True
+        super().on_body(body)
+
     def data_received(self, data: bytes) -> None:
-        was_in_head = self.phase is Phase.HEAD
+        before, self._has_told = self.phase, False
         super().data_received(data)
-        if was_in_head and self.phase is Phase.HEAD:
-            # The parser tells of a header when it has all of it, and until then collects whatever comes.
-            self._further_head_bytes += len(data)
-            if self._further_head_bytes > self.bounds.head_bytes:
-                self.refuse(431, self._too_large_head())
+        if self._has_told or self.phase is not before or before is Phase.REQUEST:
+            self._untold_bytes = 0
+            return
+        # The parser tells of a header, also of one behind the chunks of a body, when it has all of it.
+        self._untold_bytes += len(data)
+        if self._untold_bytes > self.bounds.head_bytes:
+            self.refuse(431, self._too_large_head())
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words, and ours are other
         status, detail = self._refusal or (400, "The request is not valid HTTP.")

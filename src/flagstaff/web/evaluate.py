@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable
+from difflib import get_close_matches
 
 import msgspec
 
@@ -36,6 +37,13 @@ class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _decode = msgspec.json.Decoder(EvaluateRequest).decode
+_expected = re.compile(r"Expected `([^`]*)`, got")
+_TYPES = {
+    "str": "a string",
+    "str | null": "a string or null",
+    "object": "an object",
+    "object | null": "an object or null",
+}
 _named_field = re.compile(r"field `([^`]*)`")
 _NOBODY = Context()
 
@@ -50,8 +58,9 @@ class Evaluate:
         limiter: SlidingWindow | None,
         record: Callable[[EnvironmentSnapshot, str | None, str | None, bytes], None],
     ) -> None:
-        self._loaded = snapshots.by_sdk_key
-        self._find = snapshots.find
+        self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
+        """The project with this SDK key, if it is loaded already."""
+        self._load = snapshots.find
         self._limiter = limiter
         self._record = record
 
@@ -59,17 +68,13 @@ class Evaluate:
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
         admit(self._limiter, client)
 
-    def find(self, sdk_key: str) -> ProjectSnapshot | None:
-        """The project with this SDK key, if it is loaded already."""
-        return self._loaded.get(sdk_key)
-
     async def load(self, sdk_key: str) -> ProjectSnapshot:
         """The project with this SDK key, loaded if need be.
 
         Raises:
             Error: UNAUTHENTICATED when there is none, UNAVAILABLE while it cannot be loaded.
         """
-        project = await self._find(sdk_key)
+        project = await self._load(sdk_key)
         if project is None:
             raise Error(Code.UNAUTHENTICATED, "The X-SDK-Key header is missing or holds no valid SDK key.")
         return project
@@ -86,10 +91,8 @@ class Evaluate:
             raise _malformed(error) from None
         context = request.context or _NOBODY
         user_id, user_email = context.user_id, context.user_email
-        if user_id:
-            _require_sound("context.user_id", user_id)
-        if user_email:
-            _require_sound("context.user_email", user_email)
+        if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
+            _require_sound(context)
         environment = project.environments.get(request.environment)
         if environment is None:
             raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
@@ -104,13 +107,13 @@ def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
     return keys[0].decode("latin-1") if len(keys) == 1 else ""
 
 
-def _require_sound(field: str, value: str) -> None:
-    if value.isascii() and len(value) <= IDENTIFIER_MAX_LENGTH and "\x00" not in value:
-        return
-    try:
-        check_length(check_text(value), 0, IDENTIFIER_MAX_LENGTH)
-    except ValueError as error:
-        raise invalid_field(field, str(error)) from error
+def _require_sound(context: Context) -> None:
+    """Refuse identifiers that no rule or record can hold. JSON spells NUL and lone surrogates with a backslash."""
+    for name in ("user_id", "user_email"):
+        try:
+            check_length(check_text(getattr(context, name) or ""), 0, IDENTIFIER_MAX_LENGTH)
+        except ValueError as error:
+            raise invalid_field(f"context.{name}", str(error)) from error
 
 
 def _malformed(error: Exception) -> Error:
@@ -121,7 +124,14 @@ def _malformed(error: Exception) -> Error:
     # msgspec writes "Expected `str`, got `int` - at `$.context.user_id`" and "Object contains unknown field `x`".
     message, _, path = str(error).partition(" - at `$.")
     field = path.rstrip("`")
+    if expected := _expected.match(message):
+        return invalid_field(field or "body", f"must be {_TYPES.get(expected[1], expected[1])}")
     if named := _named_field.search(message):
         field = f"{field}.{named[1]}" if field else named[1]
-        message = "is required" if "missing" in message else "is no field of this request"
+        return invalid_field(field, "is required" if "missing" in message else _unknown(named[1]))
     return invalid_field(field or "body", message.replace("`", "'"))
+
+
+def _unknown(field: str) -> str:
+    near = get_close_matches(field, EvaluateRequest.__struct_fields__, n=1)
+    return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known are environment, context'}"

@@ -16,12 +16,14 @@ class StatusOut(BaseModel):
     status: str
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health", response_model=StatusOut)
 async def health() -> Response:
     """The process is alive."""
     return json_response({"status": "ok"})
 
 
+@router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=StatusOut, responses=problems(503))
 async def ready(request: Request) -> Response:
     """The database can be reached and is migrated. Evaluations go on from memory even while it is not."""

@@ -53,9 +53,11 @@ class Lane:
         cross_origin: CrossOrigin,
         metrics: Metrics,
     ) -> None:
-        self.evaluate = evaluate
+        self.find = evaluate.find
+        self.admit = evaluate.admit
+        self.answer = evaluate.answer
         self.limits = limits
-        self.request_ids = request_ids
+        self.choose_id = request_ids.choose
         self.responses = metrics.evaluate_responses
         self.headers = (*SECURITY_HEADERS, *cross_origin.headers(PATH, None))
         self.tail = b"".join(b"\r\n%s: %s" % header for header in self.headers) + _END
@@ -139,15 +141,15 @@ class LaneProtocol(BoundedProtocol):
     def _answer(self, head: Head, body: bytes) -> bool:
         """Answer a request, unless its project must be loaded first or something unforeseen happens."""
         lane = self.lane
-        project = lane.evaluate.find(head.sdk_key)
+        project = lane.find(head.sdk_key)
         if project is None:
             return False
         self._unset_keepalive_if_required()
         self._ticks_left = self.bounds.idle_ticks
-        request_id = lane.request_ids.choose(head.request_id)
+        request_id = lane.choose_id(head.request_id)
         try:
-            lane.evaluate.admit(self._client or lane.limits.client_of(self.client, head.headers))
-            answer = lane.evaluate.answer(project, body)
+            lane.admit(self._client or lane.limits.client_of(self.client, head.headers))
+            answer = lane.answer(project, body)
         except Error as error:
             self._answer_error(error, request_id)
             return True

@@ -80,7 +80,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
     """The document of all routes."""
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
     for route in app.routes:
-        if isinstance(route, APIRoute):
+        if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
                 operation = document["paths"][route.path_format][method.lower()]
                 operation["operationId"] = route.name

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
+from flagstaff.domain.errors import unavailable
 from flagstaff.runtime.periodic import Periodic
 
 
@@ -56,6 +57,17 @@ async def test_a_failed_run_is_logged_and_the_next_one_comes(failure: Exception)
         ("periodic_run_failed", "purge", "error")
     }
     assert entries[0]["exc_info"]
+
+
+async def test_an_outage_is_logged_in_one_line_and_the_next_run_comes() -> None:
+    work = Work(failure=unavailable())
+    periodic = Periodic("retry", 0.001, work)
+    with capture_logs() as entries:
+        periodic.start()
+        await asyncio.wait_for(work.was_enough.wait(), 5)
+        await periodic.stop()
+    assert {(entry["event"], entry["log_level"]) for entry in entries} == {("periodic_run_failed", "warning")}
+    assert "exc_info" not in entries[0]
 
 
 async def test_a_stop_waits_for_the_run_under_way() -> None:

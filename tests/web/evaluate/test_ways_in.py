@@ -454,6 +454,14 @@ async def test_a_head_without_an_end_is_refused_at_the_bound(connection: Connect
     await assert_refused(connection, 431)
 
 
+async def test_a_trailer_without_an_end_is_refused_at_the_bound(connection: Connection, sdk_key: bytes) -> None:
+    connection.feed(bare(sdk_key, b"Transfer-Encoding: chunked", rest=CHUNKED[:-2] + b"X: "))
+    for _ in range(70):
+        if not connection.server.transport.is_closing():
+            connection.feed(b"x" * KIB)
+    await assert_refused(connection, 431)
+
+
 async def test_what_is_refused_does_not_cut_the_answer_before_it(connection: Connection, sdk_key: bytes) -> None:
     connection.feed(request(sdk_key, b"", line=b"GET /ready HTTP/1.1") + b"\x16\x03\x01")
     answer = await connection.receive()

@@ -1,0 +1,115 @@
+"""The command line, in this process: its help, its refusals, and what it does to a folder."""
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from flagstaff.cli.main import app
+from flagstaff.domain.errors import Code, Error
+from flagstaff.settings import Settings
+from flagstaff.storage.database import CONFIGURATION_FILE
+
+ROOT = Path(__file__).parents[2]
+PASSWORD = "correct horse battery staple\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data directory that commands are told of."""
+    monkeypatch.setenv("FLAGSTAFF_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def run(*arguments: str, stdin: str | None = None) -> Result:
+    """Run a command; what it raises is raised here."""
+    return CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False, env={"COLUMNS": "200"})
+
+
+def test_an_unknown_command_or_option_is_refused_with_its_name() -> None:
+    for arguments in (["srve"], ["serve", "--prot"], ["users", "remove"], ["migrate", "--to"]):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert arguments[-1] in result.stderr
+
+
+def test_without_a_command_it_shows_the_help() -> None:
+    result = run()
+    assert result.exit_code == 2
+    assert "Usage" in result.output
+
+
+def test_it_prints_its_version() -> None:
+    result = run("--version")
+    assert (result.exit_code, result.stdout) == (0, f"flagstaff {version('flagstaff')}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ([], ["serve", "migrate", "openapi", "users", "--version"]),
+        (["serve"], [row.variable for row in Settings.rows()]),
+        (["migrate"], ["--to", "base", "revision"]),
+        (["openapi"], ["OpenAPI"]),
+        (["users"], ["create", "reset-password"]),
+        (["users", "create"], ["email", "--password-stdin"]),
+        (["users", "reset-password"], ["email", "--password-stdin", "tokens"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) and len(value) < 3 else "",
+)
+def test_each_help_lists_what_there_is(arguments: list[str], shown: list[str]) -> None:
+    result = run(*arguments, "--help")
+    assert result.exit_code == 0
+    for each in shown:
+        assert each in result.stdout
+
+
+def test_it_prints_the_published_openapi_document() -> None:
+    result = run("openapi")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == json.loads((ROOT / "spec" / "openapi.json").read_text())
+
+
+def test_an_unknown_revision_is_refused(folder: Path) -> None:
+    with pytest.raises(Error) as caught:
+        run("migrate", "--to", "9999")
+    assert caught.value.code is Code.INVALID
+    assert "9999" in caught.value.message
+
+
+def test_it_migrates_up_down_and_up_again(folder: Path) -> None:
+    up = run("migrate").stdout.splitlines()
+    assert up[0].startswith("Ran ")
+    assert (folder / CONFIGURATION_FILE).exists()
+    assert run("migrate").stdout == "The database is where it should be.\n"
+    down = run("migrate", "--to", "base").stdout.splitlines()
+    assert down[:-1] == up[:-1][::-1]
+    assert run("migrate").stdout.splitlines() == up
+
+
+def test_what_no_account_can_have_is_refused(folder: Path) -> None:
+    for email, password, field in (("ada", PASSWORD, "email"), ("ada@example.com", "short\n", "password")):
+        with pytest.raises(Error) as caught:
+            run("users", "create", email, "--password-stdin", stdin=password)
+        assert [each.field for each in caught.value.fields] == [field]
+
+
+def test_an_email_is_taken_once_and_an_unknown_one_has_no_password(folder: Path) -> None:
+    created = run("users", "create", " Ada@Example.com ", "--password-stdin", stdin=PASSWORD)
+    assert created.stdout.startswith("Created ")
+    with pytest.raises(Error) as caught:
+        run("users", "create", "ada@example.com", "--password-stdin", stdin=PASSWORD)
+    assert caught.value.code is Code.CONFLICT
+    with pytest.raises(Error) as caught:
+        run("users", "reset-password", "eve@example.com", "--password-stdin", stdin=PASSWORD)
+    assert caught.value.code is Code.NOT_FOUND
+    reset = run("users", "reset-password", "ADA@example.com", "--password-stdin", stdin=PASSWORD)
+    assert reset.stdout == "Set the password of Ada@Example.com.\n"
+
+
+def test_a_password_is_asked_for_twice_and_not_shown(folder: Path) -> None:
+    result = run("users", "create", "ada@example.com", stdin=PASSWORD * 2)
+    assert result.exit_code == 0
+    assert PASSWORD.strip() not in result.output

@@ -1,0 +1,42 @@
+"""The wheel alone serves: no checkout, an empty folder, its migrations in it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.support.remote import RemoteCaller
+from tests.support.server import ServerProcess
+from tests.support.stores import Store
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command: str | Path, environ: Mapping[str, str] = os.environ) -> str:
+    """What a command prints, which must succeed."""
+    outcome = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    return outcome.stdout
+
+
+def imported_from(environ: Mapping[str, str]) -> Path:
+    """The package's file that a process with this environment imports."""
+    return Path(run(sys.executable, "-c", "import flagstaff; print(flagstaff.__file__)", environ=environ).strip())
+
+
+async def test_the_wheel_serves_from_an_empty_folder(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "dist")
+    (wheel,) = (tmp_path / "dist").glob("flagstaff-*.whl")
+    site = tmp_path / "site"
+    run(sys.executable, "-m", "zipfile", "-e", wheel, site)
+    assert not list(site.glob("tests*"))
+    environ = {"PYTHONPATH": str(site)}  # it goes before the checkout, which is installed as editable
+    assert imported_from(environ) == site / "flagstaff" / "__init__.py"
+    async with ServerProcess(Store(None, tmp_path / "data"), environ) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        project = await caller.create_project()
+        await caller.create_flag(await caller.get_environment(project), key="flag")
+        answer = await caller.evaluate(project["sdk_key"])
+        assert answer.json() == {"flags": {"flag": {"enabled": True, "reason": "Flag enabled globally"}}}
+        assert (await caller.get("/docs")).status_code == 200

@@ -1,0 +1,56 @@
+"""PostgreSQL goes away under load: evaluations go on from memory, management says so, and all recovers by itself."""
+
+import asyncio
+
+from tests.support.api import flag_path
+from tests.support.postgres import PostgresServer
+from tests.support.remote import RemoteCaller, under_load
+from tests.support.server import ServerProcess
+from tests.support.stores import Store
+
+UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+
+
+async def test_a_database_restart_under_load(outage_postgres: PostgresServer, outage_store: Store) -> None:
+    async with ServerProcess(outage_store, UNLIMITED) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        async with under_load(caller) as load:
+            managed, evaluated = load.statuses["manage"], load.statuses["evaluate"]
+            await load.until_well_under_way()
+            outage_postgres.stop()
+            await load.until(lambda: managed[503] > 0)
+            evaluations = len(load.evaluated)
+            await load.until(lambda: len(load.evaluated) > evaluations + 100)
+
+            assert (await caller.get("/health")).status_code == 200
+            for path in ("/ready", "/api/me", flag_path(load.toggled)):
+                answer = await caller.get(path)
+                assert (answer.status_code, answer.headers["retry-after"].isdigit()) == (503, True), path
+
+            outage_postgres.start()
+            await load.until_well_under_way()
+            assert (await caller.get("/ready")).status_code == 200
+        assert set(managed) == {200, 201, 503}
+        assert set(evaluated) == {200}
+        await load.assert_writes_are_there(caller)
+        answer = await caller.evaluate(load.project["sdk_key"])
+        toggled = (await caller.get(flag_path(load.toggled))).json()
+        assert answer.json()["flags"][toggled["key"]]["enabled"] is toggled["enabled"]
+        async with asyncio.timeout(30):  # what waited on disk comes to the store
+            while load.evaluated.keys() - await load.recorded_users(caller):
+                await asyncio.sleep(0.1)
+        assert "Traceback" not in server.log
+
+
+async def test_a_crash_of_the_database_is_survived_as_well(
+    outage_postgres: PostgresServer, outage_store: Store
+) -> None:
+    async with ServerProcess(outage_store, UNLIMITED) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        async with under_load(caller) as load:
+            await load.until_well_under_way()
+            outage_postgres.restart(crash=True)
+            await load.until_well_under_way()
+        assert set(load.statuses["evaluate"]) == {200}
+        assert set(load.statuses["manage"]) <= {200, 201, 503}
+        await load.assert_writes_are_there(caller)

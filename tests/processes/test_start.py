@@ -1,0 +1,117 @@
+"""Starts: what the first one makes and says, and what stops one with one clear line."""
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import run_flagstaff
+from tests.support.ports import free_port
+from tests.support.remote import RemoteCaller
+from tests.support.server import ServerProcess
+from tests.support.stores import Store
+
+
+@pytest.fixture
+def fresh_store(tmp_path: Path) -> Store:
+    """SQLite in a folder that is not there yet."""
+    return Store(None, tmp_path / "data")
+
+
+def refusal(**environ: str) -> str:
+    """The one line with which a start ends that goes wrong."""
+    outcome = run_flagstaff("serve", environ=environ)
+    assert outcome.returncode == 1
+    assert outcome.stdout == ""
+    assert "Traceback" not in outcome.stderr
+    *logged, line = outcome.stderr.splitlines()
+    assert all(entry.startswith("{") for entry in logged), outcome.stderr
+    assert line.startswith("flagstaff: ")
+    return line.removeprefix("flagstaff: ")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_wrong_value_or_an_unknown_name_stops_the_start_before_anything_is_made(tmp_path: Path) -> None:
+    data = {"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")}
+    wrong = refusal(**data, FLAGSTAFF_SECRET_KEY="too-short")
+    assert wrong.startswith("FLAGSTAFF_SECRET_KEY ")
+    assert "too-short" not in wrong
+    unknown = refusal(FLAGSTAFF_DATA_DRI=str(tmp_path / "data"))
+    assert unknown == "FLAGSTAFF_DATA_DRI is not a setting of Flagstaff; did you mean FLAGSTAFF_DATA_DIR?"
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_database_that_cannot_be_reached_stops_the_start_without_telling_its_password(tmp_path: Path) -> None:
+    url = f"postgresql://flags:hush-hush@127.0.0.1:{free_port()}/flags"
+    line = refusal(FLAGSTAFF_DATA_DIR=str(tmp_path / "data"), FLAGSTAFF_DATABASE_URL=url, FLAGSTAFF_PORT="0")
+    assert "database cannot be reached" in line
+    assert "hush-hush" not in line
+
+
+def test_a_data_directory_that_cannot_be_made_stops_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    line = refusal(FLAGSTAFF_DATA_DIR=str(tmp_path / "file" / "data"), FLAGSTAFF_PORT="0")
+    assert line.startswith(f"The data directory {tmp_path}/file/data cannot be used: ")
+
+
+async def test_a_second_server_on_one_folder_or_one_port_is_refused_and_the_first_goes_on(fresh_store: Store) -> None:
+    async with ServerProcess(fresh_store) as first, RemoteCaller(first.url) as caller:
+        await caller.sign_up()
+        same_folder = refusal(FLAGSTAFF_DATA_DIR=str(fresh_store.data_directory), FLAGSTAFF_PORT="0")
+        assert same_folder.startswith(
+            f"Another Flagstaff (process {first.pid}) already serves from {fresh_store.data_directory}."
+        )
+        elsewhere = fresh_store.data_directory.with_name("other")
+        same_port = refusal(FLAGSTAFF_DATA_DIR=str(elsewhere), FLAGSTAFF_PORT=str(first.port))
+        assert same_port.startswith(f"Cannot listen on 127.0.0.1:{first.port}: ")
+        assert "FLAGSTAFF_PORT" in same_port
+        assert (await caller.get("/ready")).status_code == 200
+        await caller.create_project()
+
+
+async def test_a_first_start_makes_its_folder_for_nobody_elses_eyes_and_says_what_is_next(fresh_store: Store) -> None:
+    async with ServerProcess(fresh_store) as server:
+        folder = fresh_store.data_directory
+        assert mode(folder) == 0o700
+        assert mode(folder / "secret-key") == 0o600
+        said = [line for line in server.log.splitlines() if not line.startswith("{")]
+        assert re.fullmatch(
+            rf"Flagstaff \S+ serves on {server.url} \(SQLite in {folder}\)\. Ctrl-C stops it\.", said[0]
+        )
+        assert said[1].startswith(f"Next: open {server.url} and register")
+        secret = (folder / "secret-key").read_text()
+
+        async with RemoteCaller(server.url) as caller:
+            await caller.sign_up()
+            assert await server.stop() == 0
+            await server.start()
+            assert (await caller.get("/api/me")).status_code == 200, "the token did not survive the restart"
+        assert (folder / "secret-key").read_text() == secret
+        assert server.log.count("Next: open") == 1
+        assert secret not in server.log
+
+
+@pytest.mark.parametrize("switch", ["on", "off"])
+async def test_the_access_log_can_be_switched_off(fresh_store: Store, switch: str) -> None:
+    async with ServerProcess(fresh_store, {"FLAGSTAFF_ACCESS_LOG": switch}) as server:
+        async with RemoteCaller(server.url) as caller:
+            await caller.get("/health")
+        await server.stop()
+        assert ('"path": "/health"' in server.log) is (switch == "on")
+
+
+async def test_no_secret_reaches_the_log(fresh_store: Store) -> None:
+    async with ServerProcess(fresh_store) as server:
+        async with RemoteCaller(server.url) as caller:
+            await caller.sign_up()
+            project = await caller.create_project()
+            await caller.evaluate(project["sdk_key"])
+            await caller.post("/auth/login", json={"email": "ada@example.com", "password": "a wrong password"})
+            token = caller.headers["authorization"].removeprefix("Bearer ")
+        await server.stop()
+        for secret in (token, project["sdk_key"], "correct horse", "a wrong password"):
+            assert secret not in server.log

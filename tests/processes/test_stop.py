@@ -1,0 +1,88 @@
+"""SIGTERM: nothing new is taken, what is under way is finished, and what was answered is there afterwards."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from tests.support.remote import RemoteCaller, under_load
+from tests.support.server import ServerProcess
+from tests.support.stores import Store
+
+GRANTED_SECONDS = 10  # what process managers grant before they kill
+UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+
+
+async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_answered(store: Store) -> None:
+    async with ServerProcess(store, UNLIMITED) as server:
+        async with RemoteCaller(server.url) as caller:
+            await caller.sign_up()
+            async with under_load(caller) as load:
+                await load.until_well_under_way()
+                asked = time.monotonic()
+                assert await server.stop() == 0
+                assert time.monotonic() - asked < GRANTED_SECONDS
+            assert set(load.statuses["manage"]) | set(load.statuses["evaluate"]) == {200, 201}
+        assert "Traceback" not in server.log
+        await server.start()
+        async with RemoteCaller(server.url) as caller:
+            await caller.log_in()
+            await load.assert_writes_are_there(caller)
+            missing = load.evaluated.keys() - await load.recorded_users(caller)
+            assert not missing, f"{len(missing)} of {len(load.evaluated)} evaluations are not in the history"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_request_under_way_is_finished_while_no_new_connection_is_taken(
+    server: ServerProcess, number: signal.Signals
+) -> None:
+    body = b'{"email": "ada@example.com", "password": "correct horse battery staple"}'
+    head = f"POST /auth/register HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    async with connected(server) as (reader, writer):
+        writer.write(f"{head}\r\n\r\n".encode() + body[:20])
+        await until_received(server)
+        server.signal(number)
+        await until_refusing(server)
+        writer.write(body[20:])
+        answer = await asyncio.wait_for(reader.read(), GRANTED_SECONDS)
+    assert answer.startswith(b"HTTP/1.1 201 ")
+    assert b"ada@example.com" in answer
+    assert await server.wait() == 0
+
+
+async def test_a_client_that_never_finishes_its_request_does_not_hold_up_the_stop(server: ServerProcess) -> None:
+    async with connected(server) as (_, writer):
+        writer.write(b"POST /auth/register HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        await until_received(server)
+        asked = time.monotonic()
+        assert await server.stop() == 0
+        assert time.monotonic() - asked < GRANTED_SECONDS
+
+
+@asynccontextmanager
+async def connected(server: ServerProcess) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection that speaks no HTTP of its own."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def until_received(server: ServerProcess) -> None:
+    """A whole exchange on a connection opened later: the server has read what came before it."""
+    async with RemoteCaller(server.url) as caller:
+        assert (await caller.get("/health")).status_code == 200
+
+
+async def until_refusing(server: ServerProcess) -> None:
+    """Wait until the server takes no connection any more."""
+    async with asyncio.timeout(GRANTED_SECONDS):
+        with suppress(ConnectionRefusedError):
+            while True:
+                with suppress(ConnectionResetError):  # it came just before the end
+                    async with connected(server):
+                        pass

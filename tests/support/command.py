@@ -1,0 +1,25 @@
+"""The `flagstaff` command in a process of its own, from its arguments to its exit status."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_SECONDS = 30
+
+
+def run_flagstaff(
+    *arguments: str, environ: Mapping[str, str] | None = None, stdin: str = "", directory: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command that ends by itself. Of this process's environment it sees nothing but the path."""
+    return subprocess.run(
+        [sys.executable, "-m", "flagstaff", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], "COLUMNS": "200", **(environ or {})},
+        cwd=directory,
+        timeout=_SECONDS,
+        check=False,
+    )

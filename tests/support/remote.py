@@ -1,0 +1,140 @@
+"""Callers of a server in another process, and load on it: who remembers every answer can tell what must be there."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import httpx
+
+from tests.support.api import Caller, Json, check_manners, created, environment_path, flag_path
+
+_PASSWORD = "correct horse battery staple"
+_LONG_SECONDS = 30
+
+
+class RemoteCaller(Caller):
+    """A caller over the network; without a token until it has signed up."""
+
+    def __init__(self, url: str) -> None:
+        httpx.AsyncClient.__init__(self, base_url=url, timeout=_LONG_SECONDS, event_hooks={"response": [check_manners]})
+
+    async def sign_up(self, email: str = "ada@example.com") -> None:
+        """Register and log in."""
+        self.account = created(await self.post("/auth/register", json={"email": email, "password": _PASSWORD}))
+        await self.log_in(email)
+
+    async def log_in(self, email: str = "ada@example.com", password: str = _PASSWORD) -> None:
+        """Take a fresh token."""
+        answer = await self.post("/auth/login", json={"email": email, "password": password})
+        assert answer.status_code == 200, answer.text
+        self.headers["authorization"] = f"Bearer {answer.json()['token']}"
+
+
+@dataclass
+class Load:
+    """Clients that create flags, toggle and evaluate for as long as the server answers."""
+
+    caller: RemoteCaller
+    project: Json
+    environment: Json
+    toggled: Json
+    statuses: dict[str, Counter[int]] = field(default_factory=lambda: {"manage": Counter(), "evaluate": Counter()})
+    created_keys: list[str] = field(default_factory=list)
+    toggles: list[Json] = field(default_factory=list)
+    evaluated: dict[str, float] = field(default_factory=dict)  # each answered user, and when, by the monotonic clock
+    _stopping: bool = False
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until the answers are what a test wants to see."""
+        async with asyncio.timeout(_LONG_SECONDS):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    async def until_well_under_way(self) -> None:
+        """Wait until a good number of each kind of request has been answered from now on."""
+        creations, toggles, evaluations = len(self.created_keys), len(self.toggles), len(self.evaluated)
+        await self.until(
+            lambda: (
+                len(self.created_keys) >= creations + 10
+                and len(self.toggles) >= toggles + 10
+                and len(self.evaluated) >= evaluations + 100
+            )
+        )
+
+    def stop(self) -> None:
+        """Have every client finish what it is waiting for and ask no more."""
+        self._stopping = True
+
+    async def assert_writes_are_there(self, caller: RemoteCaller) -> None:
+        """Assert that every answered creation and toggle is in the configuration."""
+        answer = await caller.get(f"{environment_path(self.environment)}/flags")
+        flags = {flag["key"]: flag for flag in answer.json()}
+        assert flags.keys() >= set(self.created_keys)
+        toggled, last = flags[self.toggled["key"]], self.toggles[-1]
+        # One more may have been committed without its answer getting through.
+        assert toggled == last or toggled["updated_at"] > last["updated_at"]
+
+    async def recorded_users(self, caller: RemoteCaller) -> set[str]:
+        """Everybody whom the history has an evaluation of, over all of its pages."""
+        users: set[str] = set()
+        parameters: dict[str, str | int] = {"limit": 100}
+        while True:
+            answer = await caller.get(f"{environment_path(self.environment)}/evaluations", params=parameters)
+            assert answer.status_code == 200, answer.text
+            page = answer.json()
+            users |= {item["user_id"] for item in page["items"]}
+            if page["next_cursor"] is None:
+                return users
+            parameters["cursor"] = page["next_cursor"]
+
+    async def create_flags(self, worker: int) -> None:
+        number = 0
+        while not self._stopping:
+            key = f"flag-{worker}-{number}"
+            number += 1
+            path = f"{environment_path(self.environment)}/flags"
+            answer = await self.caller.post(path, json={"name": key, "key": key})
+            self.statuses["manage"][answer.status_code] += 1
+            if answer.status_code == 201:
+                self.created_keys.append(key)
+
+    async def toggle(self) -> None:
+        while not self._stopping:
+            answer = await self.caller.post(f"{flag_path(self.toggled)}/toggle")
+            self.statuses["manage"][answer.status_code] += 1
+            if answer.status_code == 200:
+                self.toggles.append(answer.json())
+
+    async def evaluate(self, worker: int) -> None:
+        number = 0
+        while not self._stopping:
+            user_id = f"user-{worker}-{number}"
+            number += 1
+            answer = await self.caller.evaluate(self.project["sdk_key"], context={"user_id": user_id})
+            self.statuses["evaluate"][answer.status_code] += 1
+            if answer.status_code == 200:
+                self.evaluated[user_id] = time.monotonic()
+
+
+@asynccontextmanager
+async def under_load(caller: RemoteCaller) -> AsyncIterator[Load]:
+    """Put the server of a signed-up caller under load until it is gone, or the block ends."""
+    project = await caller.create_project()
+    environment = await caller.get_environment(project)
+    load = Load(caller, project, environment, toggled=await caller.create_flag(environment, key="toggled"))
+    clients = [load.create_flags(0), load.create_flags(1), load.toggle(), *(load.evaluate(each) for each in range(3))]
+    async with asyncio.TaskGroup() as group:
+        for client in clients:
+            group.create_task(_until_the_server_is_gone(client))
+        yield load
+        load.stop()
+
+
+async def _until_the_server_is_gone(client: Awaitable[None]) -> None:
+    try:
+        await client
+    except httpx.TransportError:
+        return

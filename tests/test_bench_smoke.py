@@ -1,0 +1,49 @@
+"""The bench runs, and says what it lacks where it cannot. Its figures are nobody's business here."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+CORES = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+HAS_TOOLS = all(shutil.which(tool, path=f"{os.environ['PATH']}:/usr/sbin") for tool in ("wrk", "nginx", "taskset"))
+
+
+async def run_bench(*arguments: str, path: str) -> tuple[int | None, str]:
+    """Run it; return its exit status and what it said."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "bench", *arguments),
+        env={**os.environ, "PATH": path},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    return process.returncode, said.decode()
+
+
+async def test_without_its_tools_the_bench_says_what_to_install(tmp_path: Path) -> None:
+    status, said = await run_bench("--quick", path=str(tmp_path))
+    if shutil.which("nginx", path="/usr/sbin"):
+        assert "The bench needs wrk and taskset." in said
+    else:
+        assert "The bench needs wrk and nginx and taskset." in said
+    assert "apt-get install wrk nginx-light" in said
+    assert status == 1
+
+
+@pytest.mark.skipif(not HAS_TOOLS, reason="wrk and nginx are not installed")
+@pytest.mark.skipif(CORES < 2, reason="there is one core only")
+async def test_a_short_run_measures_every_section(tmp_path: Path) -> None:
+    output = tmp_path / "results" / "short.json"
+    status, said = await run_bench("--quick", "--flags", "1", "--output", str(output), path=os.environ["PATH"])
+    assert status == 0, said
+    result = json.loads(output.read_text())
+    (evaluations,) = result["evaluations"]
+    assert evaluations["of_nginx"] > 0
+    assert {each["what"] for each in result["latencies"]} >= {"start to first answer", "toggle until it is served"}
+    assert result["memory"]["users"] >= 1000
