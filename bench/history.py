@@ -16,9 +16,9 @@ from typing import Any
 from uuid import uuid4
 
 from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import RecordBatch, RecordGroup
+from flagstaff.evaluation.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.storage.database import HISTORY_FILE, Database
 from flagstaff.storage.evaluation_pages import list_evaluations
 from flagstaff.storage.evaluation_summaries import sum_by_interval
@@ -52,15 +52,14 @@ def make_layout() -> Layout:
 
 def make_batch(environment_id: Any, layout: Layout, first: int) -> RecordBatch:
     """A batch, `first` evaluations after the start."""
-    rollouts = sum(flag.default == Outcome.NOT_IN_ROLLOUT for flag in layout.recorded)
-    ruled = b"\x64" * (len(layout.recorded) - rollouts)
+    in_rollout = [flag.default == Outcome.NOT_IN_ROLLOUT for flag in layout.recorded]
     start = int(START.timestamp()) * 10**9
     records = []
     for place in range(first, first + BATCH):
         user = f"user-{random.randrange(USERS)}"
-        recorded = bytes(random.randrange(100) for _ in range(rollouts)) + ruled
+        recorded = bytes(random.randrange(100) if each else NO_BUCKET for each in in_rollout)
         records.append((start + place * GAP_NANOSECONDS, user, f"{user}@example.com", recorded))
-    return RecordBatch(random.getrandbits(62), [RecordGroup(environment_id, layout, records)])
+    return RecordBatch(random.randrange(BATCH_IDS), [RecordGroup(environment_id, layout, records)])
 
 
 async def timed(name: str, work: Callable[[], Awaitable[Any]], repeat: int = 7) -> None:

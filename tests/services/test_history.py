@@ -15,7 +15,7 @@ from flagstaff.storage.database import Database
 from flagstaff.storage.environments import delete_environment
 from tests.support.builders import make_account, make_environment, make_project, store_all
 from tests.support.clock import Clock
-from tests.support.history import make_batch, make_layout, make_record
+from tests.support.history import make_batch, make_layout, make_record, read
 
 RETENTION = timedelta(days=90)
 LAYOUT = make_layout()
@@ -36,10 +36,11 @@ def service(database: Database, clock: Clock) -> History:
 
 
 async def count_rows(database: Database) -> dict[str, int]:
+    """How much there is of what tells of evaluations: all but the ids of batches."""
     found = {}
     async with database.read_history() as connection:
         for table in tables.metadata.sorted_tables:
-            if table.schema == tables.HISTORY:
+            if table.schema == tables.HISTORY and table is not tables.batches:
                 count = await connection.execute(sa.select(sa.func.count()).select_from(table))
                 found[table.name] = cast("int", count.scalar_one())
     return found
@@ -72,7 +73,6 @@ async def test_what_is_older_goes_bit_by_bit_and_with_it_all_that_only_it_needed
     clock.advance(days=90, hours=2)
     await service.purge(RETENTION)
     assert await count_rows(database) == {
-        "evaluations": 0,
         "layouts": 0,
         "segments": 0,
         "summaries": 0,
@@ -89,12 +89,39 @@ async def test_only_the_older_part_goes(
     clock.advance(days=91)
     await service.purge(RETENTION)
     assert await count_rows(database) == {
-        "evaluations": 1,
         "layouts": 1,
-        "segments": 1,  # the two batches share it, so it stays until both are old
+        "segments": 1,
         "summaries": 1,
         "recorded_environments": 1,
     }
+
+
+async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_sake_of_others(
+    service: History, database: Database, clock: Clock, environment: Environment
+) -> None:
+    await record(service, environment.id, 0, 600, 1200)
+    before = await read(database, environment.id)
+    clock.advance(days=90, minutes=5)
+    await service.purge(RETENTION)
+    assert (await count_rows(database))["segments"] == 1
+    assert await read(database, environment.id) == before[:2]
+    await record(service, environment.id, 1800)
+    assert (await read(database, environment.id))[1:] == before[:2]
+
+
+async def test_a_batch_that_comes_again_is_recognised_for_a_week(
+    service: History, database: Database, clock: Clock, environment: Environment
+) -> None:
+    batch = make_batch(environment.id, LAYOUT, make_record(0))
+    for _ in range(2):
+        await service.record(batch)
+        clock.advance(days=3)
+        await service.purge(RETENTION)
+    assert len(await read(database, environment.id)) == 1
+    clock.advance(days=2)
+    await service.purge(RETENTION)
+    async with database.read_history() as connection:
+        assert (await connection.execute(sa.select(tables.batches))).all() == []
 
 
 async def test_a_layout_in_use_stays_however_long_ago_it_was_made(

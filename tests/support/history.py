@@ -1,15 +1,20 @@
-"""Evaluations to record, as the engine would have made them."""
+"""Evaluations to record, as the engine would have made them; and the store to write them to and read them from."""
 
 import random
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+from flagstaff.evaluation.filters import EvaluationFilter
 from flagstaff.evaluation.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import SEEDS, Record, RecordBatch, RecordGroup
+from flagstaff.evaluation.records import BATCH_IDS, Record, RecordBatch, RecordedEvaluation, RecordGroup
+from flagstaff.storage.database import Database
+from flagstaff.storage.evaluation_pages import list_evaluations
+from flagstaff.storage.evaluations import find_environment_number, write_batch
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
+ANYTHING = EvaluationFilter()
 _SECOND = 10**9
 
 
@@ -39,4 +44,30 @@ def make_record(
 
 def make_batch(environment_id: UUID, layout: Layout, *records: Record) -> RecordBatch:
     """A batch of one environment's records."""
-    return RecordBatch(random.randrange(SEEDS), [RecordGroup(environment_id, layout, records)])
+    return RecordBatch(random.randrange(BATCH_IDS), [RecordGroup(environment_id, layout, records)])
+
+
+async def write(database: Database, *batches: RecordBatch) -> None:
+    """Write batches, one after the other."""
+    for batch in batches:
+        async with database.write_history() as connection:
+            await write_batch(connection, batch)
+
+
+async def read(
+    database: Database, environment_id: UUID, wanted: EvaluationFilter = ANYTHING, limit: int = 100
+) -> list[RecordedEvaluation]:
+    """All pages, one after the other."""
+    found: list[RecordedEvaluation] = []
+    before = None
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+        assert number is not None
+        while True:
+            page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
+            assert len(page.items) <= limit
+            found += page.items
+            if page.next_before is None:
+                return found
+            assert before is None or page.next_before < before, "the pages do not come to an end"
+            before = page.next_before

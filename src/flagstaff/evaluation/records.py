@@ -12,7 +12,7 @@ from flagstaff.evaluation.outcomes import Outcome
 # made for every evaluate call.
 Record = tuple[int, str | None, str | None, bytes]
 
-SEEDS = 1 << 61
+BATCH_IDS = 1 << 61
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class RecordGroup:
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """What is written in one transaction. The records' ids follow from `seed`, which is drawn at random below
-    `SEEDS`, so that a batch that is written again after an unclear failure is recognised."""
+    """What is written in one transaction. The id is drawn at random below `BATCH_IDS`, so that a batch that is written
+    again after an unclear failure is recognised."""
 
-    seed: int
+    id: int
     groups: Sequence[RecordGroup]
 
     @property

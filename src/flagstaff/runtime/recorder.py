@@ -14,7 +14,7 @@ from time import time_ns
 import structlog
 
 from flagstaff.domain.errors import Code, Error
-from flagstaff.evaluation.records import SEEDS, Record, RecordBatch, RecordGroup
+from flagstaff.evaluation.records import BATCH_IDS, Record, RecordBatch, RecordGroup
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.spool import Spool, SpooledBatch
 
@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 FLUSH_INTERVAL_SECONDS = 0.2
 PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
 RETRY_SECONDS = 1.0
+BATCH_GROUPS = 1000  # the store names each in one statement, and databases bound that
 ATTEMPTS = 5  # for a batch that a store which can be reached refuses
 
 
@@ -133,7 +134,9 @@ class Recorder:
         groups = [
             RecordGroup(snapshot.environment_id, snapshot.layout, records) for snapshot, records in buffer.items()
         ]
-        self._collected.append(_Collected(RecordBatch(secrets.randbelow(SEEDS), groups), now))
+        for start in range(0, len(groups), BATCH_GROUPS):
+            batch = RecordBatch(secrets.randbelow(BATCH_IDS), groups[start : start + BATCH_GROUPS])
+            self._collected.append(_Collected(batch, now))
 
     def _is_behind(self, now: float) -> bool:
         oldest = self._in_flight or (self._collected[0] if self._collected else None)

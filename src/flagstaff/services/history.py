@@ -3,9 +3,10 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
@@ -14,15 +15,15 @@ from flagstaff.evaluation.filters import EvaluationFilter
 from flagstaff.evaluation.layout import Layout
 from flagstaff.evaluation.records import RecordBatch, RecordedEvaluation
 from flagstaff.services.access import FlagPath, open_environment, open_flag
-from flagstaff.storage import environments, evaluations
+from flagstaff.storage import environments, evaluation_deletions, evaluations
 from flagstaff.storage.database import Database
-from flagstaff.storage.evaluation_ids import LAST_ID, first_id_at
 from flagstaff.storage.evaluation_pages import get_layouts, list_evaluations
 from flagstaff.storage.evaluation_summaries import Count, outcomes_of, sum_by_interval
 
 MAX_INTERVALS = 1000
 MAX_CELLS = 100_000  # flags times intervals in one answer
-DELETED_AT_ONCE = 5000  # so that no batch waits long for a deletion
+DELETED_AT_ONCE = 50  # segments, so that no batch waits long for a deletion
+BATCHES_REMEMBERED = timedelta(days=7)  # how late one may come again of which nobody knew whether it had arrived
 
 _MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -151,15 +152,16 @@ class History:
         oldest = self.now() - retention
         for environment_id, number in recorded.items():
             if environment_id in existing:
-                await self._delete_before(number, first_id_at(oldest), _minutes(oldest))
+                await self._delete_before(number, oldest)
                 continue
             is_forgotten = False
             while not is_forgotten:  # as long as batches that were under way still arrive
-                await self._delete_before(number, LAST_ID, 2**31 - 1)
+                await self._delete_before(number, None)
                 async with self.database.write_history() as connection:
-                    is_forgotten = await evaluations.forget_environment(connection, number)
+                    is_forgotten = await evaluation_deletions.forget_environment(connection, number)
         async with self.database.write_history() as connection:
-            await evaluations.delete_unused_layouts(connection, oldest)
+            await evaluation_deletions.delete_unused_layouts(connection, oldest)
+        await self._delete(partial(evaluation_deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED))
 
     async def _list(
         self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None
@@ -171,13 +173,18 @@ class History:
             page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
         return EvaluationsPage(page.items, page.next_before.hex() if page.next_before else None)
 
-    async def _delete_before(self, number: int, before: bytes, minute: int) -> None:
+    async def _delete_before(self, number: int, before: datetime | None) -> None:
+        await self._delete(partial(evaluation_deletions.delete_segments, number=number, before=before))
+        async with self.database.write_history() as connection:
+            await evaluation_deletions.delete_summaries(connection, number, before)
+            if before:
+                await evaluation_deletions.hide_evaluations(connection, number, before)
+
+    async def _delete(self, delete_some: Callable[..., Awaitable[bool]]) -> None:
         more = True
         while more:
             async with self.database.write_history() as connection:
-                more = await evaluations.delete_evaluations_before(connection, number, before, DELETED_AT_ONCE)
-        async with self.database.write_history() as connection:
-            await evaluations.delete_segments_and_summaries_before(connection, number, before, minute)
+                more = await delete_some(connection, limit=DELETED_AT_ONCE)
 
 
 def _require_moderate(

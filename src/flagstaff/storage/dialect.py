@@ -1,9 +1,6 @@
 """The only file that tells SQLite from PostgreSQL."""
 
-import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -183,43 +180,6 @@ def contains_bytes(
     if connection.dialect.name == "postgresql":
         return sa.func.pg_catalog.position(column, value) > 0
     return sa.func.instr(column, value) > 0
-
-
-async def read_in_index_order(connection: AsyncConnection) -> None:
-    """Have the rest of a transaction read rows in the order of an index rather than sort them.
-
-    A planner without fresh statistics takes a million rows for few, and sorts them all for the newest fifty.
-    """
-    if connection.dialect.name == "postgresql":
-        for way in ("seqscan", "bitmapscan", "sort"):
-            await connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
-
-
-async def insert_rows(
-    connection: AsyncConnection, table: sa.Table, slices: Iterable[Sequence[tuple[Any, ...]]]
-) -> None:
-    """Write many rows, each a tuple of all columns, in a transaction that a statement has begun already.
-
-    `slices` is iterated as the writing goes on, and the event loop has its turn after each one.
-    """
-    if connection.dialect.name != "postgresql":
-        columns = ", ".join(table.c.keys())
-        for rows in slices:
-            # One statement with many rows: the interpreter's lock is taken once, not for every row.
-            row = f"({', '.join('?' * len(table.c))})"
-            statement = f"INSERT INTO {table.name} ({columns}) VALUES {', '.join([row] * len(rows))}"  # noqa: S608 - our names
-            await connection.exec_driver_sql(statement, tuple(chain.from_iterable(rows)))
-        return
-
-    async def records() -> AsyncIterator[tuple[Any, ...]]:
-        for rows in slices:
-            for row in rows:
-                yield row
-            await asyncio.sleep(0)
-
-    driver = (await connection.get_raw_connection()).driver_connection
-    assert isinstance(driver, asyncpg.Connection)
-    await driver.copy_records_to_table(table.name, schema_name=table.schema, columns=table.c.keys(), records=records())
 
 
 async def notify(connection: AsyncConnection, channel: str, words: str) -> None:

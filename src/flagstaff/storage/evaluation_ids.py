@@ -1,48 +1,34 @@
-"""Ids of evaluations: UUIDs of version 7, kept as 16 bytes, that carry their time to the microsecond.
+"""Ids of evaluations: UUIDs of version 7, as 16 bytes, that are not stored but follow from where an evaluation stands.
 
-48 bits of milliseconds, the version, 12 bits that count microseconds (RFC 9562, 6.2, method 3), the variant and 62 bits
-of which a batch has drawn the first at random and counts on from there.
+48 bits of milliseconds, the version, 12 bits that count microseconds (RFC 9562, 6.2, method 3), the variant, 46 bits
+for the segment and 16 for the place in it. Ids, like places, are in the order of time.
 """
 
-from collections.abc import Iterable
-from datetime import datetime
-from itertools import count
 from struct import Struct
 
-from flagstaff.storage.tables import microseconds, moment
+# Microseconds since 1970, the segment's id and the place in the segment.
+Place = tuple[int, int, int]
 
-LAST_ID = b"\xff" * 16  # after every id
+END: Place = (2**63 - 1, 0, 0)  # after every place
 
 _halves = Struct(">QQ")
 _VARIANT = 1 << 63
+_TAIL = (1 << 62) - 1
 
 
-def evaluation_ids(times: Iterable[int], first_tail: int) -> list[bytes]:
-    """Ids for evaluations at times in nanoseconds since 1970; the tails count on from the first."""
-    pack = _halves.pack
-    return [
-        pack(time // 1_000_000 << 16 | 0x7000 | time // 1000 % 1000, low)
-        for time, low in zip(times, count(_VARIANT | first_tail), strict=False)
-    ]
+def uuid7(time: int, tail: int) -> bytes:
+    """A UUID of a time, in microseconds since 1970, and 62 bits."""
+    return _halves.pack(time // 1000 << 16 | 0x7000 | time % 1000, _VARIANT | tail)
 
 
-def first_id_at(at: datetime) -> bytes:
-    """What no id of that moment or later comes before, and every earlier one does."""
-    milliseconds, rest = divmod(max(0, microseconds(at)), 1000)
-    return _halves.pack(milliseconds << 16 | 0x7000 | rest, 0)
+def evaluation_id(place: Place) -> bytes:
+    """The id of what stands in a place."""
+    time, segment, offset = place
+    return uuid7(time, segment << 16 | offset)
 
 
-def next_id(value: bytes) -> bytes:
-    """What comes right after an id."""
-    return (int.from_bytes(value) + 1).to_bytes(16)
-
-
-def evaluated_at(value: bytes) -> datetime:
-    """The time that an id carries."""
-    high, _ = _halves.unpack(value)
-    return moment((high >> 16) * 1000 + (high & 0xFFF))
-
-
-def minute_of(value: bytes) -> int:
-    """The minute, counted from 1970, of an id."""
-    return int.from_bytes(value[:6]) // 60_000
+def place_of(evaluation_id: bytes) -> Place:
+    """Where the evaluation with an id stands."""
+    high, low = _halves.unpack(evaluation_id)
+    tail = low & _TAIL
+    return (high >> 16) * 1000 + (high & 0xFFF), tail >> 16, tail & 0xFFFF

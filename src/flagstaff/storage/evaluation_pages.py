@@ -1,30 +1,34 @@
-"""Reading the evaluation history page by page, newest first. A request examines a bounded number of evaluations.
+"""Reading the evaluation history page by page, newest first. A request examines a bounded number of segments.
 
 A page that stops at that bound has fewer items than asked for, perhaps none, and still says where to go on.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.layout import RULE_BASE, Layout
+from flagstaff.evaluation.filters import EvaluationFilter
+from flagstaff.evaluation.layout import Layout
 from flagstaff.evaluation.records import RecordedEvaluation
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.evaluation_ids import LAST_ID, evaluated_at, first_id_at, minute_of, next_id
-from flagstaff.storage.evaluations import decode_layout, user_hash
+from flagstaff.storage.evaluation_ids import END, Place, evaluation_id, place_of
+from flagstaff.storage.evaluation_matches import can_match, matching_offsets
+from flagstaff.storage.evaluation_segments import MICROSECONDS_A_SPAN, StoredColumns, email_hash, unpack, user_hash
+from flagstaff.storage.evaluations import decode_layout
+from flagstaff.storage.tables import microseconds, moment
 
-SEGMENTS_EXAMINED = 100  # for a flag: every evaluation in them
 SEGMENTS_SEARCHED = 5000  # for a user: their hashes
-SEGMENTS_FOUND = 50  # for a user: every evaluation in those that hold the hash
+SEGMENTS_EXAMINED = 100  # every evaluation in them
+_MOST_FETCHED_AT_ONCE = 8
 
-_rows = tables.evaluations.c
 _segments = tables.segments.c
+_last_place = sa.tuple_(_segments.last_time, _segments.id)
+_newest_first = (_segments.last_time.desc(), _segments.id.desc())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,144 +40,117 @@ class EvaluationPage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
-    """Ids from `first` up to, but without, `end`."""
+class _Range:
+    """What is asked for: evaluations of an environment from a time on, in microseconds, up to a place, exclusive."""
 
-    first: bytes
-    end: bytes
+    environment: int
+    since: int
+    end: Place
+
+    def within(self) -> sa.ColumnElement[bool]:
+        """The segments that end in the range."""
+        return sa.and_(
+            _segments.environment == self.environment, _segments.last_time >= self.since, _last_place < self.end[:2]
+        )
+
+    def beyond(self) -> sa.ColumnElement[bool]:
+        """The segments that begin before the range's end and reach there, or further."""
+        end = self.end[0]
+        return sa.and_(
+            _segments.environment == self.environment,
+            _segments.last_time.between(max(end, self.since), end + MICROSECONDS_A_SPAN),
+            _segments.first_time <= end,
+            _last_place >= self.end[:2],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An evaluation: the columns that it is in, and where; `place` tells the offset."""
+
+    place: Place
+    layout: Layout
+    columns: StoredColumns
 
 
 async def list_evaluations(
     connection: AsyncConnection, number: int, wanted: EvaluationFilter, *, limit: int, before: bytes | None
 ) -> EvaluationPage:
     """A page of the evaluations of the environment with this number."""
-    await dialect.read_in_index_order(connection)
-    whole = _Span(
-        first=b"" if wanted.since is None else first_id_at(wanted.since),
-        end=min(before or LAST_ID, LAST_ID if wanted.until is None else first_id_at(wanted.until)),
+    asked = _Range(
+        environment=number,
+        since=0 if wanted.since is None else microseconds(wanted.since),
+        end=min(
+            END if wanted.until is None else (microseconds(wanted.until), 0, 0),
+            END if before is None else place_of(before),
+        ),
     )
-    spans, rest = await _spans(connection, number, wanted, whole)
-    condition = await _condition(connection, number, wanted, spans)
-    rows: dict[bytes, Any] = {}
-    settled: list[Any] = []
-    for place, span in enumerate(spans):
-        query = (
-            sa.select(_rows.id, _rows.layout_id, _rows.user_id, _rows.user_email, _rows.recorded)
-            .where(_rows.environment == number, _rows.id >= span.first, _rows.id < span.end, condition)
-            .order_by(_rows.id.desc())
-            .limit(limit + 1)
-        )
-        rows.update({row.id: row for row in await connection.execute(query)})
-        # Spans may overlap: what is older than the end of a span to come may not be the next in order.
-        end = max((later.end for later in spans[place + 1 :]), default=b"")
-        settled = sorted((row for row in rows.values() if row.id >= end), key=lambda row: row.id, reverse=True)
-        if len(settled) > limit:
-            settled = settled[:limit]
-            rest = settled[-1].id
+    segments, rest = await _find_segments(connection, asked, wanted)
+    layouts = await get_layouts(connection, {segment.layout_id for segment in segments})
+    segments = [segment for segment in segments if can_match(layouts[segment.layout_id], wanted.flag)]
+    found: list[_Found] = []
+    for part in _parts(segments):
+        # Segments may overlap: only what is newer than all in the segments to come is the next in order.
+        if len(found) > limit and found[limit].place >= _end(part[0]):
             break
-    layouts = await get_layouts(connection, {row.layout_id for row in settled})
-    return EvaluationPage([_evaluation(row, layouts[row.layout_id]) for row in settled], rest)
+        contents = await _get_contents(connection, part)
+        for segment in part:
+            columns, layout = unpack(contents[segment.id]), layouts[segment.layout_id]
+            offsets = matching_offsets(columns, layout, wanted)
+            places = ((columns.times[offset] // 1000, segment.id, offset) for offset in offsets)
+            since = max(asked.since, segment.first_time)  # from which it answers: see hide_evaluations
+            newest = sorted((place for place in places if since <= place[0] and place < asked.end), reverse=True)
+            found += (_Found(place, layout, columns) for place in newest[: limit + 1])
+        found = sorted(found, key=attrgetter("place"), reverse=True)[: limit + 1]
+    settled = [each for each in found if rest is None or each.place >= rest]
+    if len(settled) > limit:
+        settled = settled[:limit]
+        rest = settled[-1].place
+    return EvaluationPage([_evaluation(each) for each in settled], None if rest is None else evaluation_id(rest))
 
 
-async def _spans(
-    connection: AsyncConnection, number: int, wanted: EvaluationFilter, whole: _Span
-) -> tuple[list[_Span], bytes | None]:
-    """Where to look, newest first, and the end of what is then left for another request."""
-    hashes = _hashes(wanted)
-    if not hashes and not wanted.flag:
-        return [whole], None
-    rest = await _end_of_segments(connection, number, whole, skipped=SEGMENTS_SEARCHED if hashes else SEGMENTS_EXAMINED)
-    searched = _Span(whole.first if rest is None else rest, whole.end)
-    if not hashes:
-        return [searched], rest
-    holding = [dialect.contains_bytes(connection, _segments.hashes, value) for value in hashes]
-    query = sa.select(_segments.first_id, _segments.last_id).where(_overlapping(number, searched), *holding)
-    # The few segments that reach beyond the end are not bounded: they might be all that a bound lets through.
-    beyond = (await connection.execute(query.where(_segments.last_id >= searched.end))).all()
-    within = query.where(_segments.last_id < searched.end).order_by(_segments.last_id.desc())
-    found = list(await connection.execute(within.limit(SEGMENTS_FOUND + 1)))
-    if len(found) > SEGMENTS_FOUND:
-        rest = next_id(found.pop().last_id)
-        searched = _Span(rest, whole.end)
-    spans = [
-        _Span(max(searched.first, row.first_id), min(searched.end, next_id(row.last_id))) for row in [*beyond, *found]
-    ]
-    return [span for span in spans if span.first < span.end], rest
-
-
-def _hashes(wanted: EvaluationFilter) -> list[bytes]:
-    """What the segments with a wanted user's evaluations hold."""
-    texts = (wanted.user_id, None if wanted.user_email is None else email_identity(wanted.user_email))
-    return [user_hash(text) for text in texts if text is not None]
-
-
-async def _end_of_segments(connection: AsyncConnection, number: int, span: _Span, *, skipped: int) -> bytes | None:
-    """The end of the ids in all of a span's segments but the newest ones; None if there are no more than those."""
-    within = sa.and_(_overlapping(number, span), _segments.last_id < span.end)
-    query = sa.select(_segments.last_id).where(within).order_by(_segments.last_id.desc())
-    last_id = (await connection.execute(query.offset(skipped).limit(1))).scalar_one_or_none()
-    return None if last_id is None else next_id(last_id)
-
-
-def _overlapping(number: int, span: _Span) -> sa.ColumnElement[bool]:
-    return sa.and_(_segments.environment == number, _segments.last_id >= span.first, _segments.first_id < span.end)
-
-
-async def _condition(
-    connection: AsyncConnection, number: int, wanted: EvaluationFilter, spans: Sequence[_Span]
-) -> sa.ColumnElement[bool]:
-    conditions: list[sa.ColumnElement[bool]] = []
+async def _find_segments(
+    connection: AsyncConnection, asked: _Range, wanted: EvaluationFilter
+) -> tuple[Sequence[Any], Place | None]:
+    """The newest segments to examine, and the end of what is then left for another request."""
+    holding = []
     if wanted.user_id is not None:
-        conditions.append(_rows.user_id == wanted.user_id)
+        holding.append(dialect.contains_bytes(connection, _segments.user_hashes, user_hash(wanted.user_id)))
     if wanted.user_email is not None:
-        # Databases differ beyond ASCII, so an address that is not must at least be found as it was given.
-        given, same = wanted.user_email, sa.func.lower(_rows.user_email) == sa.func.lower(wanted.user_email)
-        conditions.append(sa.or_(_rows.user_email.in_({given, email_identity(given)}), same))
-    if wanted.flag and spans:
-        layouts = await _layouts_in(connection, number, _Span(min(s.first for s in spans), max(s.end for s in spans)))
-        conditions.append(_flag_condition(wanted.flag, layouts))
-    return sa.and_(sa.true(), *conditions)
-
-
-def _flag_condition(wanted: FlagFilter, layouts: dict[int, Layout]) -> sa.ColumnElement[bool]:
-    """Which rows hold an outcome of the wanted flag. Layouts in which that is the same question are asked at once."""
-    questions: dict[tuple[int, int, int] | None, list[int]] = {}
-    for layout_id, layout in layouts.items():
-        found = wanted.find(layout)
-        if found is None:
-            continue
-        position, flag = found
-        if wanted.enabled is None or (position is None and flag.default.enabled == wanted.enabled):
-            questions.setdefault(None, []).append(layout_id)
-        elif position is not None:
-            off = [byte for byte in range(RULE_BASE) if not flag.outcome(byte).enabled]
-            if off:  # neighbours: from the percentage to the byte of a user without a bucket
-                questions.setdefault((position, off[0], off[-1]), []).append(layout_id)
-            elif wanted.enabled:
-                questions.setdefault(None, []).append(layout_id)
-    conditions = []
-    for question, layout_ids in questions.items():
-        condition: sa.ColumnElement[bool] = _rows.layout_id.in_(layout_ids)
-        if question:
-            position, first, last = question
-            byte = sa.func.substr(_rows.recorded, position + 1, 1)
-            is_off = byte.between(bytes((first,)), bytes((last,)))
-            condition = sa.and_(condition, sa.not_(is_off) if wanted.enabled else is_off)
-        conditions.append(condition)
-    return sa.or_(sa.false(), *conditions)
-
-
-async def _layouts_in(connection: AsyncConnection, number: int, span: _Span) -> dict[int, Layout]:
-    columns = tables.summaries.c
-    query = sa.select(columns.layout_id).where(
-        columns.environment == number, columns.minute.between(_minute(span.first), _minute(span.end))
+        holding.append(dialect.contains_bytes(connection, _segments.email_hashes, email_hash(wanted.user_email)))
+    place = sa.select(_segments.id, _segments.layout_id, _segments.first_time, _segments.last_time).order_by(
+        *_newest_first
     )
-    return await get_layouts(connection, set((await connection.execute(query.distinct())).scalars()))
+    # The few segments that reach beyond the end are not bounded: they might be all that a bound lets through.
+    beyond = () if asked.end == END else (await connection.execute(place.where(asked.beyond(), *holding))).all()
+    within, rest = place.where(asked.within()), None
+    if holding:
+        skipped = (await connection.execute(within.offset(SEGMENTS_SEARCHED).limit(1))).first()
+        if skipped:
+            rest = _end(skipped)
+            within = within.where(_last_place >= rest[:2])
+    found = (await connection.execute(within.where(*holding).limit(SEGMENTS_EXAMINED + 1))).all()
+    if len(found) > SEGMENTS_EXAMINED:
+        rest = _end(found[-1])
+    return [*beyond, *found[:SEGMENTS_EXAMINED]], rest
 
 
-def _minute(value: bytes) -> int:
-    # The ids' bounds lie beyond what a column of minutes can be compared with.
-    return min(minute_of(value), 2**31 - 1)
+def _end(segment: Any) -> Place:
+    """What comes after all places in a segment and in those that end before it."""
+    return (segment.last_time, segment.id + 1, 0)
+
+
+def _parts(segments: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Segments a few at a time, in the hope that not all are needed."""
+    start, size = 0, 1
+    while start < len(segments):
+        yield segments[start : start + size]
+        start, size = start + size, min(2 * size, _MOST_FETCHED_AT_ONCE)
+
+
+async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) -> dict[int, bytes]:
+    query = sa.select(_segments.id, _segments.content).where(_segments.id.in_([segment.id for segment in segments]))
+    return {row.id: row.content for row in await connection.execute(query)}
 
 
 async def get_layouts(connection: AsyncConnection, layout_ids: Collection[int]) -> dict[int, Layout]:
@@ -183,12 +160,14 @@ async def get_layouts(connection: AsyncConnection, layout_ids: Collection[int]) 
     return {layout_id: decode_layout(content) for layout_id, content in await connection.execute(query)}
 
 
-def _evaluation(row: Any, layout: Layout) -> RecordedEvaluation:
+def _evaluation(found: _Found) -> RecordedEvaluation:
+    columns, layout, (time, _, offset) = found.columns, found.layout, found.place
+    width = len(layout.recorded)
     return RecordedEvaluation(
-        id=UUID(bytes=row.id),
-        evaluated_at=evaluated_at(row.id),
-        user_id=row.user_id,
-        user_email=row.user_email,
+        id=UUID(bytes=evaluation_id(found.place)),
+        evaluated_at=moment(time),
+        user_id=columns.users[offset],
+        user_email=columns.emails[offset],
         layout=layout,
-        recorded=row.recorded,
+        recorded=columns.recorded[offset * width : (offset + 1) * width],
     )

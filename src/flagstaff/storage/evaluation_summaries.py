@@ -7,10 +7,11 @@ constant in a layout needs no counts: its outcome came as often as there were ev
 
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from struct import pack
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -19,12 +20,17 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.evaluation.layout import RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.storage import dialect, tables
+from flagstaff.storage.evaluation_segments import Columns
 
 NANOSECONDS_A_MINUTE = 60 * 10**9
 
 _LANE_SIZE = 8
+_OUTCOMES = range(len(Outcome))
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
+_stored_query = sa.select(*_key, _columns.evaluations, _columns.counts).where(
+    sa.tuple_(*_key).in_(sa.bindparam("keys", expanding=True))
+)
 
 
 @dataclass(slots=True)
@@ -41,37 +47,36 @@ class SummaryCounts:
     def __init__(self) -> None:
         self.by_key: defaultdict[tuple[int, int, int], Count] = defaultdict(Count)
 
-    def add(
-        self, environment: int, layout_id: int, layout: Layout, times: Sequence[int], recorded: Sequence[bytes]
-    ) -> None:
-        """Count evaluations by their times, in nanoseconds since 1970, and their bytes."""
-        minutes = [time // NANOSECONDS_A_MINUTE for time in (min(times), max(times))]
-        if minutes[0] != minutes[1]:
-            for minute, found in groupby(
-                zip(times, recorded, strict=True), lambda pair: pair[0] // NANOSECONDS_A_MINUTE
-            ):
-                self._add((environment, minute, layout_id), layout, [pair[1] for pair in found])
-        else:
-            self._add((environment, minutes[0], layout_id), layout, recorded)
+    def add(self, environment: int, layout_id: int, layout: Layout, columns: Columns) -> None:
+        """Count evaluations."""
+        minutes = {min(columns.times) // NANOSECONDS_A_MINUTE, max(columns.times) // NANOSECONDS_A_MINUTE}
+        if len(minutes) == 1:
+            self._add((environment, minutes.pop(), layout_id), layout, len(columns.times), columns.recorded)
+            return
+        width, start = len(layout.recorded), 0
+        for minute, times in groupby(time // NANOSECONDS_A_MINUTE for time in columns.times):
+            end = start + sum(1 for _ in times)
+            recorded = columns.recorded[start * width : end * width]
+            self._add((environment, minute, layout_id), layout, end - start, recorded)
+            start = end
 
-    def _add(self, key: tuple[int, int, int], layout: Layout, recorded: Sequence[bytes]) -> None:
+    def _add(self, key: tuple[int, int, int], layout: Layout, evaluations: int, recorded: bytes) -> None:
         count = self.by_key[key]
-        count.evaluations += len(recorded)
-        count.lanes += _count(layout, b"".join(recorded))
+        count.evaluations += evaluations
+        count.lanes += _count(layout, recorded)
 
 
 def _count(layout: Layout, joined: bytes) -> int:
     width = len(layout.recorded)
-    block = bytearray()
+    counts: list[int] = []
     for position, flag in enumerate(layout.recorded):
-        outcomes = joined[position::width].translate(_outcomes_by_byte(flag.rollout_percentage, flag.default))
-        for outcome in Outcome:
-            block += outcomes.count(outcome).to_bytes(_LANE_SIZE, "little")
-    return int.from_bytes(block, "little")
+        outcomes = joined[position::width].translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
+        counts += map(outcomes.count, _OUTCOMES)
+    return int.from_bytes(pack(f"<{len(counts)}Q", *counts), "little")
 
 
 @cache
-def _outcomes_by_byte(rollout_percentage: int, default: Outcome) -> bytes:
+def outcomes_by_byte(rollout_percentage: int, default: Outcome) -> bytes:
     """A table from recorded bytes to outcomes; what no layout of today records is not counted (255)."""
     flag = LayoutFlag(UUID(int=0), "", rollout_percentage, default)
     known = bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(RULE_OUTCOMES)))
@@ -79,36 +84,27 @@ def _outcomes_by_byte(rollout_percentage: int, default: Outcome) -> bytes:
 
 
 async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:
-    """Add a batch's counts to the stored ones."""
-    keys = sorted(counts.by_key)  # whoever writes takes the rows' locks in this order
-    rows = [dict(zip(("environment", "minute", "layout_id"), key, strict=True)) for key in keys]
-    statement = dialect.insert(connection, tables.summaries).on_conflict_do_nothing()
-    await connection.execute(statement, [{**row, "evaluations": 0, "counts": b""} for row in rows])
-    query = (
-        sa.select(*_key, _columns.evaluations, _columns.counts)
-        .where(sa.tuple_(*_key).in_(keys))
-        .order_by(*_key)
-        .with_for_update()
-    )
-    sums = []
-    for *key, evaluations, block in await connection.execute(query):
-        added = counts.by_key[tuple(key)]
-        lanes = _unpack(block) + added.lanes
-        sums.append(
+    """Add a batch's counts to the stored ones, to which nobody else may be adding."""
+    for *key, evaluations, block in await connection.execute(_stored_query, {"keys": list(counts.by_key)}):
+        count = counts.by_key[tuple(key)]
+        count.evaluations += evaluations
+        count.lanes += _unpack(block)
+    statement = dialect.insert(connection, tables.summaries)
+    sums = {name: statement.excluded[name] for name in ("evaluations", "counts")}
+    statement = statement.on_conflict_do_update(index_elements=list(_key), set_=sums)
+    await connection.execute(
+        statement,
+        [
             {
-                "of_environment": key[0],
-                "of_minute": key[1],
-                "of_layout_id": key[2],
-                "evaluations": evaluations + added.evaluations,
-                "counts": _pack(lanes),
+                "environment": environment,
+                "minute": minute,
+                "layout_id": layout_id,
+                "evaluations": count.evaluations,
+                "counts": _pack(count.lanes),
             }
-        )
-    update = tables.summaries.update().where(
-        _columns.environment == sa.bindparam("of_environment"),
-        _columns.minute == sa.bindparam("of_minute"),
-        _columns.layout_id == sa.bindparam("of_layout_id"),
+            for (environment, minute, layout_id), count in counts.by_key.items()
+        ],
     )
-    await connection.execute(update, sums)
 
 
 async def sum_by_interval(

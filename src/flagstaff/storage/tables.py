@@ -138,7 +138,7 @@ changes = sa.Table(
 )
 
 # The history. It has no foreign keys to the configuration, which lives in another file with SQLite and may lose an
-# environment at any time. Its own numbers stand for environments and layouts, to keep a million rows small.
+# environment at any time. Its own numbers stand for environments and layouts, to keep rows small.
 HISTORY = "history"
 
 recorded_environments = sa.Table(
@@ -163,30 +163,29 @@ layouts = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# One row for each evaluate call, in the order in which pages are read: an id is a UUID of version 7 and holds the time.
-evaluations = sa.Table(
-    "evaluations",
-    metadata,
-    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("id", sa.LargeBinary, primary_key=True),
-    sa.Column("layout_id", sa.Integer, nullable=False),
-    sa.Column("user_id", sa.Text),
-    sa.Column("user_email", sa.Text),
-    sa.Column("recorded", sa.LargeBinary, nullable=False),
-    schema=HISTORY,
-    sqlite_with_rowid=False,
-)
-
-# Finds a user's evaluations. An index would scatter each batch's writes over the whole disk and cost four times as
-# much as the rows; this is one short row for some hundred evaluations, with a hash of each user id and email in them.
+# Some hundred evaluations each; see evaluation_segments.py.
 segments = sa.Table(
     "segments",
     metadata,
-    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("last_id", sa.LargeBinary, primary_key=True),
-    sa.Column("first_id", sa.LargeBinary, nullable=False),
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("environment", sa.Integer, nullable=False),
+    sa.Column("layout_id", sa.Integer, nullable=False),
+    sa.Column("first_time", sa.BigInteger, nullable=False),
+    sa.Column("last_time", sa.BigInteger, nullable=False),
     sa.Column("size", sa.Integer, nullable=False),
-    sa.Column("hashes", sa.LargeBinary, nullable=False),
+    sa.Column("user_hashes", sa.LargeBinary, nullable=False),
+    sa.Column("email_hashes", sa.LargeBinary, nullable=False),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Index(None, "environment", "last_time", "id"),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# The batches that were written of late, each a UUID of version 7: one that comes again is recognised.
+batches = sa.Table(
+    "batches",
+    metadata,
+    sa.Column("id", sa.LargeBinary, primary_key=True),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

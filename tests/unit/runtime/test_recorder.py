@@ -33,7 +33,7 @@ class Store:
         await self.open.wait()
         if self.error:
             raise self.error
-        self.batches[batch.seed] = batch
+        self.batches[batch.id] = batch
 
     @property
     def users(self) -> list[str | None]:

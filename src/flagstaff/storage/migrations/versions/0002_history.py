@@ -14,13 +14,13 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
         op.execute(sa.schema.CreateSchema(_HISTORY))
     _create_layouts()
-    _create_evaluations()
+    _create_segments()
     _create_summaries()
 
 
 def downgrade() -> None:
     """Drop them."""
-    for table in ("summaries", "segments", "evaluations", "layouts", "recorded_environments"):
+    for table in ("summaries", "batches", "segments", "layouts", "recorded_environments"):
         op.drop_table(table, schema=_HISTORY)
     if op.get_bind().dialect.name == "postgresql":
         op.execute(sa.schema.DropSchema(_HISTORY))
@@ -50,27 +50,29 @@ def _create_layouts() -> None:
     )
 
 
-def _create_evaluations() -> None:
-    op.create_table(
-        "evaluations",
-        sa.Column("environment", sa.Integer, autoincrement=False, nullable=False),
-        sa.Column("id", sa.LargeBinary, nullable=False),
-        sa.Column("layout_id", sa.Integer, nullable=False),
-        sa.Column("user_id", sa.Text),
-        sa.Column("user_email", sa.Text),
-        sa.Column("recorded", sa.LargeBinary, nullable=False),
-        sa.PrimaryKeyConstraint("environment", "id", name="evaluations_primary"),
-        schema=_HISTORY,
-        sqlite_with_rowid=False,
-    )
+def _create_segments() -> None:
     op.create_table(
         "segments",
-        sa.Column("environment", sa.Integer, autoincrement=False, nullable=False),
-        sa.Column("last_id", sa.LargeBinary, nullable=False),
-        sa.Column("first_id", sa.LargeBinary, nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("environment", sa.Integer, nullable=False),
+        sa.Column("layout_id", sa.Integer, nullable=False),
+        sa.Column("first_time", sa.BigInteger, nullable=False),
+        sa.Column("last_time", sa.BigInteger, nullable=False),
         sa.Column("size", sa.Integer, nullable=False),
-        sa.Column("hashes", sa.LargeBinary, nullable=False),
-        sa.PrimaryKeyConstraint("environment", "last_id", name="segments_primary"),
+        sa.Column("user_hashes", sa.LargeBinary, nullable=False),
+        sa.Column("email_hashes", sa.LargeBinary, nullable=False),
+        sa.Column("content", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="segments_primary"),
+        schema=_HISTORY,
+        sqlite_autoincrement=True,
+    )
+    op.create_index(
+        "segments_environment_last_time_id_index", "segments", ["environment", "last_time", "id"], schema=_HISTORY
+    )
+    op.create_table(
+        "batches",
+        sa.Column("id", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="batches_primary"),
         schema=_HISTORY,
         sqlite_with_rowid=False,
     )

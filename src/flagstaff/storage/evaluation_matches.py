@@ -1,0 +1,48 @@
+"""Which of a segment's evaluations are wanted."""
+
+from collections.abc import Sequence
+
+from flagstaff.domain.accounts import email_identity
+from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.layout import Layout
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.storage.evaluation_segments import StoredColumns
+from flagstaff.storage.evaluation_summaries import outcomes_by_byte
+
+
+def can_match(layout: Layout, wanted: FlagFilter | None) -> bool:
+    """Whether any evaluation with a layout can be wanted for its flags."""
+    if wanted is None:
+        return True
+    found = wanted.find(layout)
+    if found is None:
+        return False
+    position, flag = found
+    return position is not None or wanted.enabled in (None, flag.default.enabled)
+
+
+def matching_offsets(columns: StoredColumns, layout: Layout, wanted: EvaluationFilter) -> Sequence[int]:
+    """Where the evaluations stand that are as wanted, but for their time; the layout must be one that can match."""
+    offsets: Sequence[int] = range(len(columns.times))
+    if wanted.user_id is not None:
+        users = columns.users
+        offsets = [offset for offset in offsets if users[offset] == wanted.user_id]
+    if wanted.user_email is not None:
+        wanted_email = email_identity(wanted.user_email)
+        emails = [email and email_identity(email) for email in columns.emails]
+        offsets = [offset for offset in offsets if emails[offset] == wanted_email]
+    if wanted.flag and wanted.flag.enabled is not None:
+        offsets = _with_flag(offsets, columns, layout, wanted.flag)
+    return offsets
+
+
+def _with_flag(offsets: Sequence[int], columns: StoredColumns, layout: Layout, wanted: FlagFilter) -> Sequence[int]:
+    found = wanted.find(layout)
+    assert found is not None
+    position, flag = found
+    if position is None:
+        return offsets
+    recorded = columns.recorded[position :: len(layout.recorded)]
+    outcomes = recorded.translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
+    answers = {outcome for outcome in Outcome if outcome.enabled == wanted.enabled}
+    return [offset for offset in offsets if outcomes[offset] in answers]

@@ -1,0 +1,152 @@
+"""Segments: some hundred successive evaluations of one environment and one layout, packed column by column into a row.
+
+Every evaluate call passes here, so whatever is done for each evaluation is a loop that runs in C.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from struct import pack
+from typing import Any, cast
+from zlib import crc32
+
+import msgspec
+
+from flagstaff.domain.accounts import email_identity
+from flagstaff.evaluation.records import Record
+
+SEGMENT_SIZE = 500  # how many evaluations are packed at once; the event loop stands still meanwhile
+CONTINUED_SIZE = 100  # a segment with fewer is continued by what comes next
+NANOSECONDS_A_SPAN = 3600 * 10**9  # no segment crosses the full hour, so the old ones can be dropped whole
+MICROSECONDS_A_SPAN = NANOSECONDS_A_SPAN // 1000
+
+
+class Columns(msgspec.Struct, array_like=True):
+    """The evaluations: times in nanoseconds since 1970, who was asked for, and the recorded bytes of all, joined."""
+
+    times: Sequence[int]
+    users: Sequence[str | None]
+    emails: Sequence[str | None]
+    recorded: bytes
+
+
+class StoredColumns(msgspec.Struct, array_like=True, dict=True):
+    """Columns as they were stored; each is decoded when it is asked for."""
+
+    packed_times: msgspec.Raw
+    packed_users: msgspec.Raw
+    packed_emails: msgspec.Raw
+    recorded: bytes
+
+    @cached_property
+    def times(self) -> list[int]:
+        """In nanoseconds since 1970."""
+        return msgspec.msgpack.decode(self.packed_times, type=list[int])
+
+    @cached_property
+    def users(self) -> list[str | None]:
+        """The user ids."""
+        return msgspec.msgpack.decode(self.packed_users, type=list[str | None])
+
+    @cached_property
+    def emails(self) -> list[str | None]:
+        """The users' emails."""
+        return msgspec.msgpack.decode(self.packed_emails, type=list[str | None])
+
+
+@dataclass(slots=True)
+class Segment:
+    """A row: times in microseconds since 1970, a 32-bit hash of each user id and email, and the packed columns."""
+
+    environment: int
+    layout_id: int
+    first_time: int
+    last_time: int
+    size: int
+    user_hashes: bytes
+    email_hashes: bytes
+    content: bytes
+
+    def continues(self, before: "Segment") -> bool:
+        """Whether the segment may be written into an earlier one."""
+        return (
+            before.size < CONTINUED_SIZE
+            and before.layout_id == self.layout_id
+            and before.last_time <= self.first_time
+            and before.first_time // MICROSECONDS_A_SPAN == self.first_time // MICROSECONDS_A_SPAN
+        )
+
+    def and_then(self, later: "Segment") -> "Segment":
+        """This segment and what continues it."""
+        mine, its = unpack(self.content), unpack(later.content)
+        columns = Columns(
+            mine.times + its.times, mine.users + its.users, mine.emails + its.emails, mine.recorded + its.recorded
+        )
+        return Segment(
+            environment=self.environment,
+            layout_id=self.layout_id,
+            first_time=self.first_time,
+            last_time=later.last_time,
+            size=self.size + later.size,
+            user_hashes=self.user_hashes + later.user_hashes,
+            email_hashes=self.email_hashes + later.email_hashes,
+            content=msgspec.msgpack.encode(columns),
+        )
+
+
+def pack_segments(
+    records: Sequence[Record], *, environment: int, layout_id: int, width: int
+) -> Iterator[tuple[Segment, Columns]]:
+    """Segments of records of `width` bytes each, oldest first, and what is in them."""
+    for start in range(0, len(records), SEGMENT_SIZE):
+        for times, users, emails, recorded in _columns(records[start : start + SEGMENT_SIZE]):
+            columns = Columns(times, users, emails, b"".join(recorded))
+            if len(columns.recorded) != width * len(times):
+                raise ValueError("an evaluation does not fit its layout")
+            yield _segment(environment, layout_id, columns), columns
+
+
+def _columns(records: Sequence[Record]) -> Iterator[tuple[Any, ...]]:
+    columns = tuple(zip(*records, strict=True))
+    times = columns[0]
+    if min(times) // NANOSECONDS_A_SPAN == max(times) // NANOSECONDS_A_SPAN:
+        yield columns
+    else:
+        for _, found in groupby(records, lambda record: record[0] // NANOSECONDS_A_SPAN):
+            yield tuple(zip(*found, strict=True))
+
+
+def _segment(environment: int, layout_id: int, columns: Columns) -> Segment:
+    return Segment(
+        environment=environment,
+        layout_id=layout_id,
+        first_time=min(columns.times) // 1000,
+        last_time=max(columns.times) // 1000,
+        size=len(columns.times),
+        user_hashes=_hashes(columns.users),
+        email_hashes=_hashes(columns.emails, email_identity),
+        content=msgspec.msgpack.encode(columns),
+    )
+
+
+def unpack(content: bytes) -> StoredColumns:
+    """The columns of a segment's content."""
+    return msgspec.msgpack.decode(content, type=StoredColumns)
+
+
+def user_hash(user_id: str) -> bytes:
+    """What stands for a user in a segment's hashes."""
+    return _hashes((user_id,))
+
+
+def email_hash(email: str) -> bytes:
+    """What stands for an email, in any case, in a segment's hashes."""
+    return _hashes((email,), email_identity)
+
+
+def _hashes(texts: Collection[str | None], identity: Callable[[str], str] = str) -> bytes:
+    # Joined, texts are encoded and made the same in one step. None holds a NUL: what comes from outside is refused.
+    found = cast("set[str]", set(texts) - {None})
+    encoded = identity("\0".join(found)).encode().split(b"\0") if found else ()
+    return pack(f"<{len(encoded)}I", *map(crc32, encoded))
