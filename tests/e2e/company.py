@@ -4,18 +4,19 @@ import asyncio
 import random
 import sys
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.records import SEEDS, Record, RecordBatch, RecordGroup
-from flagstaff.services.history import History
+from flagstaff.evaluation.records import Record
 from flagstaff.settings import Settings
 from flagstaff.storage.flags import create_flag
 from tests.support.api import Caller, Json
 from tests.support.builders import make_flag
+from tests.support.history import make_batch, write
 
 EMAIL = "ada@acme.com"
 PASSWORD = "correct horse battery staple"
@@ -115,9 +116,10 @@ async def _live_through_a_day(flagstaff: Flagstaff, shop: Json) -> None:
             user = None if chance.random() < 0.02 else f"user-{number}"
             recorded = evaluate(environment, user, email).recorded
             records.append((int(min(moment, now).timestamp() * 10**9), user, email, recorded))
-    history = History(flagstaff.database, lambda: now)
-    group = RecordGroup(UUID(str(environment.environment_id)), environment.layout, sorted(records))
-    await history.record(RecordBatch(chance.randrange(SEEDS), [group]))
+    await write(
+        flagstaff.database,
+        make_batch(environment.environment_id, environment.layout, *sorted(records, key=itemgetter(0))),
+    )
 
 
 if __name__ == "__main__":

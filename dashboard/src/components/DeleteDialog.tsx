@@ -48,7 +48,6 @@ function Confirmation({ name, consequence, onClose, onDelete }: Props) {
         <TextInput
           label={t.deletion.prompt}
           description={<span className="mono break">{name}</span>}
-          placeholder={t.deletion.typeThis(name)}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoComplete="off"

@@ -51,7 +51,7 @@ export function EvaluationRows({ items, flagKey }: { items: readonly Evaluation[
 }
 
 function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: string }) {
-  const flags = Object.entries(evaluation.flags);
+  const flags = Object.entries(evaluation.flags).toSorted(([a], [b]) => a.localeCompare(b));
   const wanted = flagKey && Object.hasOwn(evaluation.flags, flagKey) ? evaluation.flags[flagKey] : undefined;
   const on = flags.filter(([, { enabled }]) => enabled).length;
   return (

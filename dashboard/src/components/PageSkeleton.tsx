@@ -20,7 +20,7 @@ export function RowsSkeleton({ rows = 6, height = 44 }: { rows?: number; height?
   return (
     <Stack gap="xs" aria-hidden>
       {Array.from({ length: rows }, (_, index) => (
-        <Skeleton key={index} h={height} opacity={1 - index / (rows + 2)} />
+        <Skeleton key={index} h={height} opacity={0.6 * (1 - index / (rows + 2))} />
       ))}
     </Stack>
   );

@@ -12,6 +12,7 @@ import { flagsQuery } from "../api/flags";
 import { projectsQuery } from "../api/projects";
 import { onPaletteWish } from "../lib/paletteWish";
 import { t } from "../texts";
+import classes from "./Palette.module.css";
 
 interface Props {
   readonly projectId: string | null;
@@ -35,7 +36,9 @@ export default function Palette(props: Props) {
       highlightQuery
       scrollable
       maxHeight="60vh"
-      title={t.palette.label}
+      overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
+      classNames={{ action: classes.action }}
+      attributes={{ content: { "aria-label": t.palette.label } }}
       searchProps={{
         leftSection: <IconSearch size={18} />,
         placeholder: t.palette.placeholder,

@@ -56,7 +56,5 @@ export const deletion = {
   flag: "Its rules are deleted with it. Applications no longer find it in their answers. Its evaluation history is kept.",
   rule: "Whom it matched is left to the other rules and the rollout.",
   prompt: "Type the name to confirm",
-  typeThis: (name: string) => `Type ${name}`,
-  mismatch: "This is not the name yet.",
   done: (name: string) => `${name} is deleted.`,
 };
