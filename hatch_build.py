@@ -77,7 +77,7 @@ def build() -> None:
     sources = _hash_sources()
     if stamp.is_file() and stamp.read_text() == sources:
         return
-    print("Building the dashboard (after changes only, under a minute) …", flush=True)  # noqa: T201
+    print("Building the dashboard (after changes only, under a minute) …", flush=True)
     node = _require_node()
     _install(node, with_tools=False)
     node.run_npm("run", "--silent", "build")

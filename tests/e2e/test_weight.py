@@ -1,0 +1,30 @@
+"""What a first visit costs, what a second one saves, and what a page may load at all."""
+
+from playwright.async_api import Response
+
+from tests.e2e.people import Person, environment_page
+
+MOST_BYTES_OF_SCRIPT = 250_000
+
+
+async def test_a_first_load_is_light_compressed_and_from_here_alone(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    answers: list[Response] = []
+    ada.page.on("response", lambda answer: answers.append(answer))
+    await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
+    await ada.sees_heading("Flags")
+    await ada.page.wait_for_load_state("networkidle")
+    assert all(answer.url.startswith(f"{ada.url}/") for answer in answers)
+    scripts = [answer for answer in answers if answer.url.endswith(".js")]
+    sizes = [(await answer.request.sizes())["responseBodySize"] for answer in scripts]
+    assert 100_000 < sum(sizes) < MOST_BYTES_OF_SCRIPT
+    for answer in answers:
+        if "/assets/" in answer.url:
+            assert "immutable" in (await answer.all_headers())["cache-control"]
+
+
+async def test_a_chosen_scheme_is_there_before_the_first_paint(ada: Person) -> None:
+    await ada.page.evaluate("localStorage.setItem('mantine-color-scheme-value', 'dark')")
+    await ada.page.route("**/assets/*.js", lambda route: route.abort())
+    await ada.page.goto("/sign-in")
+    assert await ada.page.evaluate("document.documentElement.dataset.mantineColorScheme") == "dark"
