@@ -95,6 +95,12 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     def begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
+    @sa.event.listens_for(engine.sync_engine, "invalidate")
+    def end(connection: Any, _record: Any, _error: Any) -> None:
+        # A cancelled caller leaves its statement behind, and SQLite keeps a closed connection, lock and all, until
+        # the last of its statements has gone.
+        connection.run_async(lambda driver: driver.rollback())
+
     return engine
 
 
