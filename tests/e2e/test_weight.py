@@ -10,7 +10,11 @@ MOST_BYTES_OF_SCRIPT = 250_000
 async def test_a_first_load_is_light_compressed_and_from_here_alone(ada: Person) -> None:
     flag = await ada.api.create_flag()
     answers: list[Response] = []
-    ada.page.on("response", lambda answer: answers.append(answer))
+
+    def note(answer: Response) -> None:
+        answers.append(answer)
+
+    ada.page.on("response", note)
     await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
     await ada.sees_heading("Flags")
     await ada.page.wait_for_load_state("networkidle")
