@@ -93,6 +93,8 @@ async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await page.keyboard.press("Escape")
     await page.keyboard.press("ControlOrMeta+k")
     await expect(page.get_by_role("searchbox").or_(page.get_by_label("Command palette")).first).to_be_visible()
+    await page.keyboard.type("new check")
+    await expect(page.get_by_text("new-checkout · On")).to_be_visible()
     await check(person, "palette")
 
 
