@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from time import process_time
 
 import pytest
 
@@ -35,6 +36,19 @@ async def test_a_wrong_password_is_refused(passwords: Passwords) -> None:
 
 async def test_nobody_has_a_password(passwords: Passwords) -> None:
     assert not await passwords.verify("", None)
+
+
+async def test_nobody_takes_as_long_to_refuse_as_somebody() -> None:
+    costly = Passwords(time_cost=3, memory_cost_kib=16 * 1024)
+    somebody = await costly.hash("secret")
+    began = process_time()
+    await costly.verify("wrong", somebody)
+    refused_somebody = process_time()
+    await costly.verify("wrong", None)
+    refused_nobody = process_time()
+    costly.close()
+    # A hash that cannot be read is refused some thousand times sooner.
+    assert refused_nobody - refused_somebody > (refused_somebody - began) / 4
 
 
 async def test_a_hash_that_is_none_is_refused(passwords: Passwords) -> None:
