@@ -1,6 +1,7 @@
 """The only file that tells SQLite from PostgreSQL."""
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from flagstaff.storage import sqlite_driver
 
 POOL_SIZE = 10
 READERS = 4
@@ -74,6 +77,7 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     """
     engine = create_async_engine(
         sqlite_url(path),
+        async_creator=partial(sqlite_driver.connect, path),
         pool_size=1 if write else READERS,
         max_overflow=0,
         hide_parameters=True,  # errors are logged, and what people wrote is not for the log
@@ -83,7 +87,6 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
 
     @sa.event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # SQLAlchemy, not the driver, begins transactions
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
         cursor.execute("PRAGMA journal_mode = WAL")
@@ -123,7 +126,7 @@ def _migrating_sqlite_engine(configuration: Path, history: Path) -> AsyncEngine:
     # Foreign keys stay unwatched here: to alter a table in SQLite is to drop and rebuild it, which must not cascade.
     @sa.event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None
+        connection.isolation_level = None  # the listener below, not the driver, begins transactions
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_MIGRATION_WAIT_SECONDS * 1000}")
         cursor.execute("PRAGMA journal_mode = WAL")

@@ -1,0 +1,113 @@
+"""Our cursor leaves what aiosqlite's own leaves; here both run the same statements."""
+
+import asyncio
+import re
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+import pytest
+
+from flagstaff.storage import sqlite_driver
+from flagstaff.storage.sqlite_driver import Connection
+
+STATEMENTS = [
+    ("CREATE TABLE people (id INTEGER PRIMARY KEY, email TEXT UNIQUE)", ()),
+    ("BEGIN IMMEDIATE", ()),
+    ("INSERT INTO people (email) VALUES (?), (?)", ("ada@example.com", "grace@example.com")),
+    ("SELECT id, email FROM people ORDER BY id", ()),
+    ("SELECT id FROM people WHERE email = ?", ("nobody@example.com",)),
+    ("INSERT INTO people (email) VALUES (?) RETURNING id", ("mary@example.com",)),
+    ("UPDATE people SET email = email || ? WHERE id > ?", (".invalid", 1)),
+    ("DELETE FROM people WHERE id = ?", (99,)),
+    ("PRAGMA user_version", ()),
+    ("COMMIT", ()),
+]
+
+
+@pytest.fixture
+async def connection(tmp_path: Path) -> AsyncIterator[Connection]:
+    """A connection to a file of its own."""
+    opened = await sqlite_driver.connect(tmp_path / "ours.sqlite")
+    yield opened
+    await opened.close()
+
+
+async def make_cursor(connection: aiosqlite.Connection) -> Any:
+    """A cursor, made as SQLAlchemy's adapter makes it."""
+    return await connection.cursor().__aenter__()
+
+
+async def both(statements: list[tuple[str, tuple[Any, ...]]], ours: Connection, folder: Path) -> list[list[Any]]:
+    """What each of the statements leaves in our cursor, and what in aiosqlite's."""
+    left: list[list[Any]] = [[], []]
+    async with aiosqlite.connect(folder / "theirs.sqlite", isolation_level=None) as theirs:
+        for connection, results in ((ours, left[0]), (theirs, left[1])):
+            for statement, parameters in statements:
+                cursor = await make_cursor(connection)
+                await cursor.execute(statement, parameters)
+                rows = list(await cursor.fetchall()) if cursor.description else []
+                results.append((statement, rows, cursor.description, cursor.rowcount, cursor.lastrowid))
+                await cursor.close()
+    return left
+
+
+@pytest.mark.parametrize(
+    "statement", ["SELEKT 1", "SELECT * FROM nothing", "SELECT ?", "INSERT INTO people (email) VALUES ('ada')"]
+)
+async def test_what_sqlite_refuses_is_raised_as_sqlite_raises_it(
+    connection: Connection, tmp_path: Path, statement: str
+) -> None:
+    for preparation in ("CREATE TABLE people (email TEXT UNIQUE)", "INSERT INTO people (email) VALUES ('ada')"):
+        await connection.cursor().execute(preparation)
+    with closing(sqlite3.connect(tmp_path / "ours.sqlite", isolation_level=None)) as direct:
+        with pytest.raises(sqlite3.Error) as expected:
+            direct.execute(statement)
+        with pytest.raises(type(expected.value), match=re.escape(str(expected.value))) as raised:
+            await connection.cursor().execute(statement)
+    assert getattr(raised.value, "sqlite_errorcode", None) == getattr(expected.value, "sqlite_errorcode", None)
+
+
+async def test_a_closed_connection_refuses_statements(connection: Connection) -> None:
+    await connection.close()
+    with pytest.raises(ValueError, match="Connection closed"):
+        await connection.cursor().execute("SELECT 1")
+
+
+async def test_our_cursor_leaves_what_theirs_leaves(connection: Connection, tmp_path: Path) -> None:
+    ours, theirs = await both(STATEMENTS, connection, tmp_path)
+    assert ours == theirs
+
+
+async def test_many_at_once_are_counted_like_theirs(connection: Connection, tmp_path: Path) -> None:
+    counts = []
+    async with aiosqlite.connect(tmp_path / "theirs.sqlite") as theirs:
+        for each in (connection, theirs):
+            cursor = await make_cursor(each)
+            await cursor.execute("CREATE TABLE numbers (number INTEGER)")
+            await cursor.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in range(3)])
+            counts.append((cursor.rowcount, cursor.description))
+            await cursor.close()
+    assert counts[0] == counts[1]
+
+
+async def test_a_statement_whose_caller_gave_up_holds_no_lock_afterwards(
+    connection: Connection, tmp_path: Path
+) -> None:
+    await connection.cursor().execute("CREATE TABLE numbers (number INTEGER)")
+    asked = asyncio.ensure_future(connection.cursor().execute("SELECT number FROM numbers"))
+    asked.cancel()
+    await asyncio.gather(asked, return_exceptions=True)
+    with closing(sqlite3.connect(tmp_path / "ours.sqlite", isolation_level=None, timeout=0)) as other:
+        await connection.cursor().execute("SELECT 1")  # whatever was asked before has run by now
+        other.execute("DROP TABLE numbers")
+
+
+async def test_a_connection_that_was_left_open_does_not_keep_the_process(connection: Connection) -> None:
+    running = [thread for thread in threading.enumerate() if "_connection_worker_thread" in thread.name]
+    assert running
+    assert all(thread.daemon for thread in running)
