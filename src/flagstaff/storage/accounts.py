@@ -12,6 +12,7 @@ from flagstaff.storage.database import unique_or
 
 _columns = tables.accounts.c
 _account = sa.select(_columns.id, _columns.email, _columns.password_hash, _columns.created_at)
+_by_id = _account.where(_columns.id == sa.bindparam("account"))  # with every request
 
 
 async def create_account(connection: AsyncConnection, account: Account) -> None:
@@ -29,7 +30,7 @@ async def create_account(connection: AsyncConnection, account: Account) -> None:
 
 async def find_account(connection: AsyncConnection, account_id: UUID) -> Account | None:
     """The account with this id."""
-    row = (await connection.execute(_account.where(_columns.id == account_id))).one_or_none()
+    row = (await connection.execute(_by_id, {"account": account_id})).one_or_none()
     return Account(*row) if row else None
 
 

@@ -11,24 +11,24 @@ from flagstaff.storage.database import Transaction
 from flagstaff.storage.feed import notify_change
 
 _columns = tables.changes.c
+_insert = tables.changes.insert()
 
 
 async def record(transaction: Transaction, change: Change) -> None:
     """Write a change's row, and have it announced when the transaction has committed."""
-    await transaction.connection.execute(
-        tables.changes.insert().values(
-            at=change.at,
-            actor_id=change.actor.account_id,
-            actor_email=change.actor.email,
-            action=change.action,
-            resource_id=change.resource_id,
-            project_id=change.scope.project_id,
-            environment_id=change.scope.environment_id,
-            flag_id=change.scope.flag_id,
-            before=change.before,
-            after=change.after,
-        )
-    )
+    values = {
+        "at": change.at,
+        "actor_id": change.actor.account_id,
+        "actor_email": change.actor.email,
+        "action": change.action,
+        "resource_id": change.resource_id,
+        "project_id": change.scope.project_id,
+        "environment_id": change.scope.environment_id,
+        "flag_id": change.scope.flag_id,
+        "before": change.before,
+        "after": change.after,
+    }
+    await transaction.connection.execute(_insert, values)
     await notify_change(transaction.connection, transaction.instance, change.scope)
     transaction.changes.append(change)
 

@@ -12,25 +12,25 @@ from flagstaff.storage.database import unique_or
 
 _columns = tables.environments.c
 _environment = sa.select(_columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at)
+_insert = tables.environments.insert()
+_by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
+_of_project = _environment.where(_columns.project_id == sa.bindparam("project")).order_by(
+    _columns.created_at.desc(), _columns.id.desc()
+)
+_update = tables.environments.update().where(_columns.id == sa.bindparam("environment"))
+_delete = tables.environments.delete().where(_columns.id == sa.bindparam("environment"))
 
 
 async def create_environment(connection: AsyncConnection, environment: Environment) -> None:
     """Write a new environment; raises Error CONFLICT if the project has one with this key."""
-    values = {
-        "id": environment.id,
-        "project_id": environment.project_id,
-        "name": environment.name,
-        "key": environment.key,
-        "created_at": environment.created_at,
-    }
     with unique_or(f"The project has an environment with the key {environment.key} already."):
-        await connection.execute(tables.environments.insert().values(values))
+        await connection.execute(_insert, tables.row_of(tables.environments, environment))
 
 
 async def find_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment | None:
     """The environment of a project, if it has it."""
-    query = _environment.where(_columns.id == environment_id, _columns.project_id == project_id)
-    row = (await connection.execute(query)).one_or_none()
+    ids = {"project": project_id, "environment": environment_id}
+    row = (await connection.execute(_by_id, ids)).one_or_none()
     return Environment(*row) if row else None
 
 
@@ -44,19 +44,17 @@ async def get_environment(connection: AsyncConnection, project_id: UUID, environ
 
 async def list_environments(connection: AsyncConnection, project_id: UUID) -> list[Environment]:
     """The environments of a project, newest first."""
-    query = _environment.where(_columns.project_id == project_id)
-    rows = await connection.execute(query.order_by(_columns.created_at.desc(), _columns.id.desc()))
-    return [Environment(*row) for row in rows]
+    return [Environment(*row) for row in await connection.execute(_of_project, {"project": project_id})]
 
 
 async def rename_environment(connection: AsyncConnection, environment_id: UUID, name: str) -> None:
     """Write an environment's name."""
-    await connection.execute(tables.environments.update().where(_columns.id == environment_id).values(name=name))
+    await connection.execute(_update, {"environment": environment_id, "name": name})
 
 
 async def delete_environment(connection: AsyncConnection, environment_id: UUID) -> None:
     """Delete an environment with its flags and rules."""
-    await connection.execute(tables.environments.delete().where(_columns.id == environment_id))
+    await connection.execute(_delete, {"environment": environment_id})
 
 
 async def list_environment_ids(connection: AsyncConnection) -> set[UUID]:

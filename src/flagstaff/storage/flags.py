@@ -23,33 +23,29 @@ _flag = sa.select(
     _columns.created_at,
     _columns.updated_at,
 ).join(tables.environments, tables.environments.c.id == _columns.environment_id)
+_insert = tables.flags.insert()
+_by_id = _flag.where(
+    _columns.id == sa.bindparam("flag"),
+    _columns.environment_id == sa.bindparam("environment"),
+    tables.environments.c.project_id == sa.bindparam("project"),
+)
+_of_environment = _flag.where(_columns.environment_id == sa.bindparam("environment")).order_by(
+    _columns.created_at.desc(), _columns.id.desc()
+)
+_update = tables.flags.update().where(_columns.id == sa.bindparam("flag"))
+_delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 
 
 async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Write a new flag; raises Error CONFLICT if the environment has one with this key."""
-    values = {
-        "id": flag.id,
-        "environment_id": flag.environment_id,
-        "name": flag.name,
-        "key": flag.key,
-        "description": flag.description,
-        "enabled": flag.enabled,
-        "rollout_percentage": flag.rollout_percentage,
-        "created_at": flag.created_at,
-        "updated_at": flag.updated_at,
-    }
     with unique_or(f"The environment has a flag with the key {flag.key} already."):
-        await connection.execute(tables.flags.insert().values(values))
+        await connection.execute(_insert, tables.row_of(tables.flags, flag))
 
 
 async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag:
     """The flag of an environment of a project; raises Error NOT_FOUND."""
-    query = _flag.where(
-        _columns.id == flag_id,
-        _columns.environment_id == environment_id,
-        tables.environments.c.project_id == project_id,
-    )
-    row = (await connection.execute(query)).one_or_none()
+    ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
+    row = (await connection.execute(_by_id, ids)).one_or_none()
     if row is None:
         raise not_found("flag")
     return Flag(*tuple(row))
@@ -57,26 +53,22 @@ async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id
 
 async def list_flags(connection: AsyncConnection, environment_id: UUID) -> list[Flag]:
     """The flags of an environment, newest first."""
-    query = _flag.where(_columns.environment_id == environment_id)
-    rows = await connection.execute(query.order_by(_columns.created_at.desc(), _columns.id.desc()))
+    rows = await connection.execute(_of_environment, {"environment": environment_id})
     return [Flag(*tuple(row)) for row in rows]
 
 
 async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Write a flag's changeable fields."""
-    await connection.execute(
-        tables.flags.update()
-        .where(_columns.id == flag.id)
-        .values(
-            name=flag.name,
-            description=flag.description,
-            enabled=flag.enabled,
-            rollout_percentage=flag.rollout_percentage,
-            updated_at=flag.updated_at,
-        )
-    )
+    values = {
+        "name": flag.name,
+        "description": flag.description,
+        "enabled": flag.enabled,
+        "rollout_percentage": flag.rollout_percentage,
+        "updated_at": flag.updated_at,
+    }
+    await connection.execute(_update, {"flag": flag.id, **values})
 
 
 async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
     """Delete a flag with its rules."""
-    await connection.execute(tables.flags.delete().where(_columns.id == flag_id))
+    await connection.execute(_delete, {"flag": flag_id})

@@ -18,26 +18,25 @@ _project = sa.select(
     _columns.created_at,
     _columns.updated_at,
 )
+# Statements are built once: SQLAlchemy takes longer to build one than to run it.
+_insert = tables.projects.insert()
+_by_id = _project.where(_columns.id == sa.bindparam("project"))
+_by_id_for_update = _by_id.with_for_update()
+_of_owner = _project.where(_columns.owner_id == sa.bindparam("owner")).order_by(
+    _columns.created_at.desc(), _columns.id.desc()
+)
+_update = tables.projects.update().where(_columns.id == sa.bindparam("project"))
+_delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
 
 
 async def create_project(connection: AsyncConnection, project: Project) -> None:
     """Write a new project."""
-    await connection.execute(
-        tables.projects.insert().values(
-            id=project.id,
-            owner_id=project.owner_id,
-            name=project.name,
-            description=project.description,
-            sdk_key=project.sdk_key,
-            created_at=project.created_at,
-            updated_at=project.updated_at,
-        )
-    )
+    await connection.execute(_insert, tables.row_of(tables.projects, project))
 
 
 async def find_project(connection: AsyncConnection, project_id: UUID) -> Project | None:
     """The project with this id."""
-    row = (await connection.execute(_project.where(_columns.id == project_id))).one_or_none()
+    row = (await connection.execute(_by_id, {"project": project_id})).one_or_none()
     return Project(*row) if row else None
 
 
@@ -47,33 +46,29 @@ async def find_project_for_update(connection: AsyncConnection, project_id: UUID)
     Every write inside a project begins here, so that the writes of one project follow one another: none deadlocks,
     and the rows of `changes` stand in the order of the commits.
     """
-    row = (await connection.execute(_project.where(_columns.id == project_id).with_for_update())).one_or_none()
+    row = (await connection.execute(_by_id_for_update, {"project": project_id})).one_or_none()
     return Project(*row) if row else None
 
 
 async def list_projects(connection: AsyncConnection, owner_id: UUID) -> list[Project]:
     """The projects of an account, newest first."""
-    query = _project.where(_columns.owner_id == owner_id).order_by(_columns.created_at.desc(), _columns.id.desc())
-    return [Project(*row) for row in await connection.execute(query)]
+    return [Project(*row) for row in await connection.execute(_of_owner, {"owner": owner_id})]
 
 
 async def update_project(connection: AsyncConnection, project: Project) -> None:
     """Write a project's changeable fields."""
-    await connection.execute(
-        tables.projects.update()
-        .where(_columns.id == project.id)
-        .values(
-            name=project.name,
-            description=project.description,
-            sdk_key=project.sdk_key,
-            updated_at=project.updated_at,
-        )
-    )
+    values = {
+        "name": project.name,
+        "description": project.description,
+        "sdk_key": project.sdk_key,
+        "updated_at": project.updated_at,
+    }
+    await connection.execute(_update, {"project": project.id, **values})
 
 
 async def delete_project(connection: AsyncConnection, project_id: UUID) -> None:
     """Delete a project with its environments, flags and rules."""
-    await connection.execute(tables.projects.delete().where(_columns.id == project_id))
+    await connection.execute(_delete, {"project": project_id})
 
 
 async def list_sdk_keys(connection: AsyncConnection) -> list[tuple[str, UUID]]:

@@ -22,28 +22,26 @@ _rule = sa.select(
     _columns.created_at,
     _columns.updated_at,
 )
+_insert = tables.rules.insert()
+_by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
+_of_flag = _rule.where(_columns.flag_id == sa.bindparam("flag")).order_by(
+    _columns.priority.desc(), _columns.created_at, _columns.id
+)
+_of_environment = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
+    tables.flags.c.environment_id == sa.bindparam("environment")
+)
+_update = tables.rules.update().where(_columns.id == sa.bindparam("rule"))
+_delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
 
 async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Write a new rule."""
-    await connection.execute(
-        tables.rules.insert().values(
-            id=rule.id,
-            flag_id=rule.flag_id,
-            rule_type=rule.rule_type,
-            rule_value=rule.rule_value,
-            priority=rule.priority,
-            enabled=rule.enabled,
-            created_at=rule.created_at,
-            updated_at=rule.updated_at,
-        )
-    )
+    await connection.execute(_insert, tables.row_of(tables.rules, rule))
 
 
 async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
     """The rule of a flag; raises Error NOT_FOUND."""
-    query = _rule.where(_columns.id == rule_id, _columns.flag_id == flag_id)
-    row = (await connection.execute(query)).one_or_none()
+    row = (await connection.execute(_by_id, {"flag": flag_id, "rule": rule_id})).one_or_none()
     if row is None:
         raise not_found("rule")
     return _from_row(row)
@@ -51,36 +49,30 @@ async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) ->
 
 async def list_rules(connection: AsyncConnection, flag_id: UUID) -> list[Rule]:
     """The rules of a flag in the order in which they are tried."""
-    query = _rule.where(_columns.flag_id == flag_id)
-    rows = await connection.execute(query.order_by(_columns.priority.desc(), _columns.created_at, _columns.id))
-    return [_from_row(row) for row in rows]
+    return [_from_row(row) for row in await connection.execute(_of_flag, {"flag": flag_id})]
 
 
 async def list_rules_of_environment(connection: AsyncConnection, environment_id: UUID) -> list[Rule]:
     """The rules of all flags of an environment, in no order."""
-    flags = tables.flags.c
-    query = _rule.join(tables.flags, flags.id == _columns.flag_id).where(flags.environment_id == environment_id)
-    return [_from_row(row) for row in await connection.execute(query)]
+    rows = await connection.execute(_of_environment, {"environment": environment_id})
+    return [_from_row(row) for row in rows]
 
 
 async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Write a rule's changeable fields."""
-    await connection.execute(
-        tables.rules.update()
-        .where(_columns.id == rule.id)
-        .values(
-            rule_type=rule.rule_type,
-            rule_value=rule.rule_value,
-            priority=rule.priority,
-            enabled=rule.enabled,
-            updated_at=rule.updated_at,
-        )
-    )
+    values = {
+        "rule_type": rule.rule_type,
+        "rule_value": rule.rule_value,
+        "priority": rule.priority,
+        "enabled": rule.enabled,
+        "updated_at": rule.updated_at,
+    }
+    await connection.execute(_update, {"rule": rule.id, **values})
 
 
 async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
     """Delete a rule."""
-    await connection.execute(tables.rules.delete().where(_columns.id == rule_id))
+    await connection.execute(_delete, {"rule": rule_id})
 
 
 def _from_row(row: Sequence[Any]) -> Rule:

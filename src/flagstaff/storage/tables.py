@@ -37,6 +37,11 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else moment(value)
 
 
+def row_of(table: sa.Table, resource: object) -> dict[str, Any]:
+    """A resource of the domain as a table's row: the attributes that are named like its columns."""
+    return {column.name: getattr(resource, column.name) for column in table.columns}
+
+
 metadata = sa.MetaData(
     naming_convention={
         "ix": "%(table_name)s_%(column_0_N_name)s_index",
