@@ -112,6 +112,18 @@ async def eve(sign_up: SignUp) -> Caller:
 
 
 @pytest.fixture
+async def project(ada: Caller) -> Json:
+    """A project of Ada's."""
+    return await ada.create_project()
+
+
+@pytest.fixture
+async def environment(ada: Caller, project: Json) -> Json:
+    """Its `production`, without flags."""
+    return await ada.get_environment(project)
+
+
+@pytest.fixture
 async def list_changes(flagstaff: Flagstaff) -> ListChanges:
     """Read the audit trail, oldest row first."""
 

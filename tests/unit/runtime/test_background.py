@@ -5,24 +5,7 @@ import asyncio
 from structlog.testing import capture_logs
 
 from flagstaff.runtime.background import Background
-
-
-class Errand:
-    """Work that ends when it is let go, and knows how it ended."""
-
-    def __init__(self) -> None:
-        self.begun = asyncio.Event()
-        self.let_go = asyncio.Event()
-        self.end = ""
-
-    async def __call__(self) -> None:
-        self.begun.set()
-        try:
-            await self.let_go.wait()
-            self.end = "finished"
-        except asyncio.CancelledError:
-            self.end = "cancelled"
-            raise
+from tests.support.errand import Errand
 
 
 async def test_a_failure_is_logged_under_the_works_name_and_reaches_nobody() -> None:

@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from flagstaff.domain.errors import unavailable
 from flagstaff.runtime.periodic import Periodic
+from tests.support.errand import Errand
 
 
 class Work:
@@ -24,24 +25,6 @@ class Work:
             self.was_enough.set()
         if self._failure:
             raise self._failure
-
-
-class LongWork:
-    """A run that ends when it is let go, and knows how it ended."""
-
-    def __init__(self) -> None:
-        self.begun = asyncio.Event()
-        self.let_go = asyncio.Event()
-        self.end = ""
-
-    async def __call__(self) -> None:
-        self.begun.set()
-        try:
-            await self.let_go.wait()
-            self.end = "finished"
-        except asyncio.CancelledError:
-            self.end = "cancelled"
-            raise
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("out of luck"), TimeoutError(), asyncio.QueueFull(), KeyError("x")])
@@ -71,7 +54,7 @@ async def test_an_outage_is_logged_in_one_line_and_the_next_run_comes() -> None:
 
 
 async def test_a_stop_waits_for_the_run_under_way() -> None:
-    work = LongWork()
+    work = Errand()
     periodic = Periodic("purge", 0, work)
     periodic.start()
     await asyncio.wait_for(work.begun.wait(), 5)
@@ -84,7 +67,7 @@ async def test_a_stop_waits_for_the_run_under_way() -> None:
 
 
 async def test_a_run_that_outlives_the_deadline_is_cancelled() -> None:
-    work = LongWork()
+    work = Errand()
     periodic = Periodic("purge", 0, work)
     periodic.start()
     await asyncio.wait_for(work.begun.wait(), 5)
@@ -95,7 +78,7 @@ async def test_a_run_that_outlives_the_deadline_is_cancelled() -> None:
 
 
 async def test_a_cancelled_stop_leaves_no_run_behind() -> None:
-    work = LongWork()
+    work = Errand()
     periodic = Periodic("purge", 0, work)
     periodic.start()
     await asyncio.wait_for(work.begun.wait(), 5)

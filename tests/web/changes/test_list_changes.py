@@ -2,23 +2,9 @@
 
 from uuid import uuid4
 
-import pytest
-
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to begin at the newest"
-
-
-@pytest.fixture
-async def project(ada: Caller) -> Json:
-    """A project of Ada's."""
-    return await ada.create_project()
-
-
-@pytest.fixture
-async def environment(ada: Caller, project: Json) -> Json:
-    """The project's `production`, about which the trail has one row already."""
-    return await ada.get_environment(project)
 
 
 def path(environment: Json) -> str:

@@ -4,8 +4,6 @@ import asyncio
 from typing import Any
 from uuid import UUID, uuid4
 
-import pytest
-
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, project_path
 from tests.web.conftest import ListChanges
 
@@ -30,12 +28,6 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"name": "Canary", "key": "c" * 129}, {"key": "must be at most 128 characters long"}),
     ({"name": "Canary", "key": "canary", "kay": "x"}, {"kay": "is not a known field; did you mean key?"}),
 ]
-
-
-@pytest.fixture
-async def project(ada: Caller) -> Json:
-    """A project of Ada's."""
-    return await ada.create_project()
 
 
 def path(project: Json) -> str:

@@ -2,25 +2,12 @@
 
 from uuid import uuid4
 
-import pytest
 import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.storage import tables
 from tests.support.api import NO_IDS, Caller, Json, environment_path, flag_path, project_path
 from tests.web.conftest import ListChanges
-
-
-@pytest.fixture
-async def project(ada: Caller) -> Json:
-    """A project of Ada's."""
-    return await ada.create_project()
-
-
-@pytest.fixture
-async def environment(ada: Caller, project: Json) -> Json:
-    """The project's `production`."""
-    return await ada.get_environment(project)
 
 
 async def test_nobody_deletes_without_a_token(client: Caller, ada: Caller, environment: Json) -> None:

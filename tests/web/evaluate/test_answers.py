@@ -20,18 +20,6 @@ def environ() -> dict[str, str]:
     return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off"}
 
 
-@pytest.fixture
-async def project(ada: Caller) -> Json:
-    """A project of Ada's without flags."""
-    return await ada.create_project()
-
-
-@pytest.fixture
-async def production(ada: Caller, project: Json) -> Json:
-    """Its production."""
-    return await ada.get_environment(project)
-
-
 async def answers(client: Caller, project: Json, context: Any = None, environment: str = "production") -> Json:
     """Every flag's answer."""
     answer = await client.evaluate(project["sdk_key"], environment, context)
@@ -49,19 +37,19 @@ async def test_an_environment_without_flags_has_an_empty_answer(client: Caller, 
 
 
 async def test_every_flag_appears_with_its_reason_under_its_key(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    await ada.create_flag(production, key="off", enabled=False, rollout_percentage=100)
-    await ada.create_flag(production, key="on")
-    await ada.create_flag(production, key="all", rollout_percentage=100)
+    await ada.create_flag(environment, key="off", enabled=False, rollout_percentage=100)
+    await ada.create_flag(environment, key="on")
+    await ada.create_flag(environment, key="all", rollout_percentage=100)
     for key, rule in (
         ("id", {"rule_type": "user_id", "rule_value": "ada"}),
         ("email", {"rule_type": "user_email", "rule_value": "Ada@Example.com"}),
         ("domain", {"rule_type": "email_domain", "rule_value": "@example.COM"}),
         ("nobody", {"rule_type": "user_id", "rule_value": "somebody else"}),
     ):
-        await ada.create_rule(await ada.create_flag(production, key=key), **rule)
-    await ada.create_rule(await ada.create_flag(production, key="off-ruled", enabled=False))
+        await ada.create_rule(await ada.create_flag(environment, key=key), **rule)
+    await ada.create_rule(await ada.create_flag(environment, key="off-ruled", enabled=False))
     context = {"user_id": "ada", "user_email": "aDa@example.com"}
     assert await answers(client, project, context) == {
         "off": OFF,
@@ -76,9 +64,9 @@ async def test_every_flag_appears_with_its_reason_under_its_key(
 
 
 async def test_a_rollout_tells_in_from_out_by_the_stable_bucket(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    await ada.create_flag(production, key="gradual", rollout_percentage=30)
+    await ada.create_flag(environment, key="gradual", rollout_percentage=30)
     for user in (f"user-{number}" for number in range(40)):
         inside = bucket("gradual", user) < 30
         expected = {"enabled": inside, "reason": f"User {'in' if inside else 'not in'} 30% rollout"}
@@ -86,10 +74,10 @@ async def test_a_rollout_tells_in_from_out_by_the_stable_bucket(
 
 
 async def test_without_a_user_one_is_outside_every_rollout_below_100(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    await ada.create_flag(production, key="most", rollout_percentage=99)
-    await ada.create_flag(production, key="all", rollout_percentage=100)
+    await ada.create_flag(environment, key="most", rollout_percentage=99)
+    await ada.create_flag(environment, key="all", rollout_percentage=100)
     expected = {
         "most": {"enabled": False, "reason": "User not in 99% rollout"},
         "all": {"enabled": True, "reason": "User in 100% rollout"},
@@ -103,9 +91,9 @@ async def test_without_a_user_one_is_outside_every_rollout_below_100(
 
 
 async def test_the_email_without_case_buckets_who_has_no_id(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    await ada.create_flag(production, key="half", rollout_percentage=50)
+    await ada.create_flag(environment, key="half", rollout_percentage=50)
     for number in range(10):
         email = f"Person-{number}@Example.com"
         inside = bucket("half", email.lower()) < 50
@@ -114,9 +102,9 @@ async def test_the_email_without_case_buckets_who_has_no_id(
 
 
 async def test_a_rule_goes_before_the_rollout_and_higher_priorities_before_lower(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    flag = await ada.create_flag(production, key="flag", rollout_percentage=1)
+    flag = await ada.create_flag(environment, key="flag", rollout_percentage=1)
     user = next(name for name in (f"user-{number}" for number in range(100)) if bucket("flag", name) >= 1)
     context = {"user_id": user, "user_email": "ada@example.com"}
     assert (await answers(client, project, context))["flag"]["enabled"] is False
@@ -129,9 +117,9 @@ async def test_a_rule_goes_before_the_rollout_and_higher_priorities_before_lower
 
 
 async def test_a_domain_matches_exactly_and_an_id_with_its_case(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    flag = await ada.create_flag(production, key="flag", rollout_percentage=1)
+    flag = await ada.create_flag(environment, key="flag", rollout_percentage=1)
     await ada.create_rule(flag, rule_type="email_domain", rule_value="acme.com")
     await ada.create_rule(flag, rule_value="Ada")
     for email in ("a@sub.acme.com", "a@evil-acme.com", "a@acme.com.evil", "acme.com", "@acme.co"):
@@ -142,9 +130,9 @@ async def test_a_domain_matches_exactly_and_an_id_with_its_case(
 
 
 async def test_unknown_keys_of_the_context_are_ignored_and_attributes_are_an_object(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    await ada.create_flag(production, key="on")
+    await ada.create_flag(environment, key="on")
     contexts: list[Json] = [
         {"plan": "gold", "nested": {"deep": [1, 2.5, None, True]}, "": 1e300},
         {"custom_attributes": {}},
@@ -157,10 +145,10 @@ async def test_unknown_keys_of_the_context_are_ignored_and_attributes_are_an_obj
 
 
 async def test_environments_and_projects_answer_for_themselves_alone(
-    client: Caller, ada: Caller, eve: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, eve: Caller, project: Json, environment: Json
 ) -> None:
     staging, canary = await ada.get_environment(project, "staging"), await ada.create_environment(project, key="canary")
-    await ada.create_flag(production, key="flag", enabled=False)
+    await ada.create_flag(environment, key="flag", enabled=False)
     await ada.create_flag(staging, key="flag", enabled=True)
     await ada.create_flag(canary, key="other")
     eves = await eve.create_project()
@@ -173,17 +161,17 @@ async def test_environments_and_projects_answer_for_themselves_alone(
 
 
 async def test_no_rules_value_and_nothing_of_the_user_stands_in_the_answer(
-    client: Caller, ada: Caller, project: Json, production: Json
+    client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
-    flag = await ada.create_flag(production, key="flag")
+    flag = await ada.create_flag(environment, key="flag")
     await ada.create_rule(flag, rule_type="user_email", rule_value="secret-person@example.com")
     answer = await client.evaluate(project["sdk_key"], context={"user_email": "secret-person@example.com"})
     assert b"secret" not in answer.content
     assert answer.json()["flags"] == {"flag": BY_EMAIL}
 
 
-async def test_many_flags_come_in_one_answer(client: Caller, ada: Caller, project: Json, production: Json) -> None:
+async def test_many_flags_come_in_one_answer(client: Caller, ada: Caller, project: Json, environment: Json) -> None:
     for number in range(20):
-        await ada.create_flag(production, key=f"flag-{number}", rollout_percentage=number, enabled=bool(number % 2))
-    listed = (await ada.get(f"{environment_path(production)}/flags")).json()
+        await ada.create_flag(environment, key=f"flag-{number}", rollout_percentage=number, enabled=bool(number % 2))
+    listed = (await ada.get(f"{environment_path(environment)}/flags")).json()
     assert (await answers(client, project, {"user_id": "ada"})).keys() == {flag["key"] for flag in listed}

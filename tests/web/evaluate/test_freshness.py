@@ -24,12 +24,6 @@ def environ() -> dict[str, str]:
 
 
 @pytest.fixture
-async def project(ada: Caller) -> Json:
-    """A project of Ada's."""
-    return await ada.create_project()
-
-
-@pytest.fixture
 async def flag(ada: Caller, project: Json) -> Json:
     """Its one flag, in production, which is on."""
     return await ada.create_flag(await ada.get_environment(project), key="flag")

@@ -17,12 +17,6 @@ class Elsewhere(NamedTuple):
 
 
 @pytest.fixture
-async def environment(ada: Caller) -> Json:
-    """The `production` of Ada's project."""
-    return await ada.get_environment(await ada.create_project())
-
-
-@pytest.fixture
 async def flag(ada: Caller, environment: Json) -> Json:
     """A flag of Ada's with every field set."""
     return await ada.create_flag(environment, description="Two steps.", rollout_percentage=25)

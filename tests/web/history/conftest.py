@@ -14,18 +14,6 @@ Elsewhere = list[tuple[Caller, str]]
 
 
 @pytest.fixture
-async def project(ada: Caller) -> Json:
-    """Ada's project."""
-    return await ada.create_project()
-
-
-@pytest.fixture
-async def environment(ada: Caller, project: Json) -> Json:
-    """Its `production`."""
-    return await ada.get_environment(project)
-
-
-@pytest.fixture
 async def flag(ada: Caller, environment: Json) -> Json:
     """A flag in it, on for all, with a rule for the user `ada`."""
     flag = await ada.create_flag(environment)

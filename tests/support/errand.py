@@ -1,0 +1,21 @@
+"""Work whose end a test decides."""
+
+import asyncio
+
+
+class Errand:
+    """Work that ends when it is let go, and knows how it ended."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.let_go = asyncio.Event()
+        self.end = ""
+
+    async def __call__(self) -> None:
+        self.begun.set()
+        try:
+            await self.let_go.wait()
+            self.end = "finished"
+        except asyncio.CancelledError:
+            self.end = "cancelled"
+            raise
