@@ -5,6 +5,7 @@ A summary's `counts` is, for each of the layout's recorded flags and each outcom
 constant in a layout needs no counts: its outcome came as often as there were evaluations.
 """
 
+import asyncio
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from flagstaff.storage.evaluation_segments import Columns
 NANOSECONDS_A_MINUTE = 60 * 10**9
 
 _LANE_SIZE = 8
+_FLAGS_AT_ONCE = 64  # of some hundred evaluations: half a millisecond, for which the event loop stands still
 _OUTCOMES = range(len(Outcome))
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
@@ -47,29 +49,32 @@ class SummaryCounts:
     def __init__(self) -> None:
         self.by_key: defaultdict[tuple[int, int, int], Count] = defaultdict(Count)
 
-    def add(self, environment: int, layout_id: int, layout: Layout, columns: Columns) -> None:
-        """Count evaluations."""
+    async def add(self, environment: int, layout_id: int, layout: Layout, columns: Columns) -> None:
+        """Count evaluations; every few flags, others have their turn."""
         minutes = {min(columns.times) // NANOSECONDS_A_MINUTE, max(columns.times) // NANOSECONDS_A_MINUTE}
         if len(minutes) == 1:
-            self._add((environment, minutes.pop(), layout_id), layout, len(columns.times), columns.recorded)
+            await self._add((environment, minutes.pop(), layout_id), layout, len(columns.times), columns.recorded)
             return
         width, start = len(layout.recorded), 0
         for minute, times in groupby(time // NANOSECONDS_A_MINUTE for time in columns.times):
             end = start + sum(1 for _ in times)
             recorded = columns.recorded[start * width : end * width]
-            self._add((environment, minute, layout_id), layout, end - start, recorded)
+            await self._add((environment, minute, layout_id), layout, end - start, recorded)
             start = end
 
-    def _add(self, key: tuple[int, int, int], layout: Layout, evaluations: int, recorded: bytes) -> None:
+    async def _add(self, key: tuple[int, int, int], layout: Layout, evaluations: int, recorded: bytes) -> None:
         count = self.by_key[key]
         count.evaluations += evaluations
-        count.lanes += _count(layout, recorded)
+        lanes = await _count(layout, recorded)
+        count.lanes += lanes
 
 
-def _count(layout: Layout, joined: bytes) -> int:
+async def _count(layout: Layout, joined: bytes) -> int:
     width = len(layout.recorded)
     counts: list[int] = []
     for position, flag in enumerate(layout.recorded):
+        if position % _FLAGS_AT_ONCE == 0:
+            await asyncio.sleep(0)
         outcomes = joined[position::width].translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
         counts += map(outcomes.count, _OUTCOMES)
     return int.from_bytes(pack(f"<{len(counts)}Q", *counts), "little")

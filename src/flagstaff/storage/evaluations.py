@@ -73,7 +73,7 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
         number, layout_id = numbers[group.environment_id], layout_ids[group.environment_id, group.layout.digest]
         packed = pack_segments(group.records, environment=number, layout_id=layout_id, width=len(group.layout.recorded))
         for segment, columns in packed:
-            counts.add(number, layout_id, group.layout, columns)
+            await counts.add(number, layout_id, group.layout, columns)
             before = newest.get(number)
             if before and segment.continues(before[1]):
                 continued.append({"of_id": before[0], **_values(before[1].and_then(segment))})
