@@ -167,7 +167,10 @@ def parse_rate_limit(text: str) -> RateLimit | None:
         return None
     limit = re.fullmatch(r"([1-9][0-9]{0,8})/(second|minute|hour|day)", text)
     if not limit:
-        raise ValueError(f"must be off or a number per second, minute, hour or day, as in 200/minute, not {text!r}")
+        raise ValueError(
+            "must be off or a number from 1 to 999999999 per second, minute, hour or day, as in 200/minute, "
+            f"not {text!r}"
+        )
     return RateLimit(count=int(limit[1]), window_seconds=_SECONDS[limit[2]])
 
 
