@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from tests.e2e.conftest import leave_out
@@ -16,7 +17,7 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-@pytest.fixture(params=SCHEMES)
+@pytest_asyncio.fixture(loop_scope="session", params=SCHEMES)
 async def person(
     request: pytest.FixtureRequest, browser: Browser, server: ServerProcess, people: AsyncExitStack
 ) -> Person:
@@ -35,7 +36,7 @@ async def test_axe_finds_nothing_before_sign_in(person: Person) -> None:
 
 
 async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
-    await person.sign_up("ada@example.com")
+    await person.sign_up()
     await open_and_check(person, "/", "Create your first project")
     environment = await person.api.get_environment(await person.api.create_project())
     page = environment_page(environment)
@@ -46,7 +47,7 @@ async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
 
 
 async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
-    await person.sign_up("ada@example.com")
+    await person.sign_up()
     project = await person.api.create_project(description="acme.com and its checkout")
     environment = await person.api.get_environment(project)
     await person.api.create_flag(environment, key="off", name="Maintenance banner", enabled=False)
@@ -73,7 +74,7 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
 
 
 async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
-    await person.sign_up("ada@example.com")
+    await person.sign_up()
     flag = await person.api.create_flag()
     await person.api.create_rule(flag)
     page = person.page
@@ -102,7 +103,7 @@ async def open_and_check(person: Person, path: str, heading: str) -> None:
     """Open a page, wait for its content and have axe look at it."""
     await person.page.goto(path)
     await person.sees_heading(heading)
-    await person.page.wait_for_load_state("networkidle")
+    await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
     await check(person, path)
 
 

@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Page, Route, expect
 
 from flagstaff.storage.database import Database
@@ -15,7 +15,7 @@ from tests.support.stores import Store
 NAMES = ("Gift cards", "Express payment", "New checkout")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def environment(ada: Person) -> Json:
     """The production of a project, with three flags, the newest of which has a rollout."""
     environment = await ada.api.get_environment(await ada.api.create_project())

@@ -1,6 +1,6 @@
 """A flag's page: targeting in its order, the rollout that is only shown, history that follows live, and its end."""
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.e2e.people import Person, environment_page, flag_page
@@ -9,7 +9,7 @@ from tests.support.api import Json
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def flag(ada: Person) -> Json:
     """A flag that is on for a quarter."""
     return await ada.api.create_flag(rollout_percentage=25)
