@@ -44,7 +44,7 @@ async def test_the_rollout_is_shown_with_the_call_that_sets_it_and_cannot_be_set
     page = ada.page
     await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await page.goto(flag_page(flag))
-    await ada.sees("The flag is on for 25 % of users")
+    await ada.sees("The flag is on for 25% of users")
     await ada.press("Set the rollout")
     await page.get_by_label("Percentage in the call").fill("60")
     await ada.sees('{"rollout_percentage": 60}')

@@ -36,8 +36,8 @@ async def test_signing_out_signs_out_every_tab_at_once(ada: Person) -> None:
     await ada.page.bring_to_front()
     await ada.press("Account")
     await ada.page.get_by_role("menuitem", name="Sign out").click()
-    await ada.sees_heading("Sign in to Flagstaff")
-    await expect(other.get_by_role("heading", name="Sign in to Flagstaff")).to_be_visible()
+    await ada.sees_heading("Sign in")
+    await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
     assert await ada.stored_session() is None
 
 
@@ -46,7 +46,7 @@ async def test_signing_in_signs_in_the_other_tab_too(ada: Person) -> None:
     await ada.page.goto("/sign-in")
     other = await ada.context.new_page()
     await other.goto("/sign-in")
-    await expect(other.get_by_role("heading", name="Sign in to Flagstaff")).to_be_visible()
+    await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
     await ada.page.bring_to_front()
     await ada.fill(Email=ada.email, Password=PASSWORD)
     await ada.press("Sign in")

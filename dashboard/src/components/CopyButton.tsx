@@ -1,6 +1,7 @@
 /** Copies a text and says so, to the eye and to the ear. */
 
-import { ActionIcon, Button, type ButtonProps, CopyButton as Copying, Tooltip, VisuallyHidden } from "@mantine/core";
+import { Button, type ButtonProps, CopyButton as Copying, VisuallyHidden } from "@mantine/core";
+import { IconButton } from "./IconButton";
 import { IconCheck, IconCopy } from "./icons";
 import { t } from "../texts";
 
@@ -14,11 +15,9 @@ export function CopyIcon({ text, label = t.copy }: Props) {
     <Copying value={text} timeout={1500}>
       {({ copied, copy }) => (
         <>
-          <Tooltip label={copied ? t.copied : label} openDelay={0}>
-            <ActionIcon variant="subtle" color={copied ? "live" : "gray"} onClick={copy} aria-label={label}>
-              {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-            </ActionIcon>
-          </Tooltip>
+          <IconButton hint={copied ? t.copied : label} label={label} color={copied ? "live" : "gray"} onClick={copy}>
+            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+          </IconButton>
           <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
         </>
       )}

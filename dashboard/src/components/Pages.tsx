@@ -7,7 +7,7 @@ import classes from "./History.module.css";
 import { RowsSkeleton } from "./PageSkeleton";
 import { LoadFailed } from "./ProblemPage";
 
-interface Props {
+export interface PagesProps {
   readonly query: {
     readonly isPending: boolean;
     readonly error: Error | null;
@@ -21,7 +21,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-export function Pages({ query, count, empty, children }: Props) {
+export function Pages({ query, count, empty, children }: PagesProps) {
   if (query.isPending) return <RowsSkeleton rows={8} height={36} />;
   if (query.error && count === 0) return <LoadFailed error={query.error} onRetry={query.refetch} />;
   if (count === 0 && !query.hasNextPage) return empty;

@@ -8,11 +8,11 @@ export type Audience = (typeof AUDIENCES)[number];
 
 type Targeted = Pick<Flag, "enabled" | "rollout_percentage">;
 
-/** In a list's row: "2 rules, then 25 %". A rollout of 0 means that none is set: then the flag is on for everyone. */
+/** In a list's row: "2 rules, then 25%". A rollout of 0 means that none is set: then the flag is on for everyone. */
 export function audienceInShort(flag: Targeted, rulesInForce: number): string {
-  const rest = flag.rollout_percentage === 0 ? t.everyone : `${flag.rollout_percentage} % of users`;
+  const rest = flag.rollout_percentage === 0 ? t.everyone : `${flag.rollout_percentage}% of users`;
   if (rulesInForce === 0) return rest;
-  const others = flag.rollout_percentage === 0 ? "everyone" : `${flag.rollout_percentage} %`;
+  const others = flag.rollout_percentage === 0 ? "everyone" : `${flag.rollout_percentage}%`;
   return `${rulesInForce} ${rulesInForce === 1 ? "rule" : "rules"}, then ${others}`;
 }
 
