@@ -1,5 +1,6 @@
 /** A history of evaluations below its filters: the chart, the rows, and where there are none, how to come by some. */
 
+import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationFilter } from "../api/history";
 import type { useHere } from "../lib/useHere";
@@ -17,12 +18,17 @@ interface Props extends Pick<PagesProps, "query" | "count"> {
   /** Whose chart it is; an empty key is that of the whole environment. */
   readonly flagKey: string;
   readonly isFiltered: boolean;
+  readonly onClear: () => void;
   readonly children: ReactNode;
 }
 
-export function EvaluationPages({ here, filter, flagKey, isFiltered, query, count, children }: Props) {
+export function EvaluationPages({ here, filter, flagKey, isFiltered, onClear, query, count, children }: Props) {
   const empty = isFiltered ? (
-    <Empty icon={<IconFunnelOff size={22} />} title={t.history.noMatch} text={t.history.noMatchText} />
+    <Empty icon={<IconFunnelOff size={22} />} title={t.history.noMatch} text={t.history.noMatchText}>
+      <Button variant="default" onClick={onClear}>
+        {t.clearFilters}
+      </Button>
+    </Empty>
   ) : (
     <Empty icon={<IconHistory size={22} />} title={t.history.emptyHeading} text={t.history.emptyText}>
       <CodeBlock code={evaluateSnippet("curl", targetOf(here, flagKey))} label={t.history.emptyText} />

@@ -32,6 +32,7 @@ export function FlagHistory({ search, ...place }: FlagPlace & { search: HistoryS
         filter={filter}
         flagKey={place.flag.key}
         isFiltered={Object.keys(toHistorySearch({ ...search })).length > 0}
+        onClear={() => onFilter({})}
         query={query}
         count={items.length}
       >

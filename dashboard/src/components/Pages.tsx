@@ -10,6 +10,7 @@ import { LoadFailed } from "./ProblemPage";
 export interface PagesProps {
   readonly query: {
     readonly isPending: boolean;
+    readonly isPlaceholderData: boolean;
     readonly error: Error | null;
     readonly hasNextPage: boolean;
     readonly isFetchingNextPage: boolean;
@@ -22,7 +23,7 @@ export interface PagesProps {
 }
 
 export function Pages({ query, count, empty, children }: PagesProps) {
-  if (query.isPending) return <RowsSkeleton rows={8} height={36} />;
+  if (query.isPending || (count === 0 && query.isPlaceholderData)) return <RowsSkeleton rows={8} height={36} />;
   if (query.error && count === 0) return <LoadFailed error={query.error} onRetry={query.refetch} />;
   if (count === 0 && !query.hasNextPage) return empty;
   return (

@@ -57,13 +57,13 @@ function usePaletteWanted(): boolean {
   return wanted;
 }
 
-/** A page that takes the place of another takes the focus from what is gone, so that the next stop is on the page. */
+/** What a navigation takes away, with the focus on it, leaves the focus to the page, so that the next stop is there. */
 function useFocusAfterNavigation(content: RefObject<HTMLElement | null>): void {
   const router = useRouter();
   useEffect(
     () =>
-      router.subscribe("onRendered", ({ fromLocation, pathChanged }) => {
-        if (fromLocation && pathChanged && document.activeElement === document.body) content.current?.focus();
+      router.subscribe("onRendered", ({ fromLocation, hrefChanged }) => {
+        if (fromLocation && hrefChanged && document.activeElement === document.body) content.current?.focus();
       }),
     [router, content],
   );

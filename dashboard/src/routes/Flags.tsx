@@ -46,6 +46,10 @@ export function Flags() {
     (next: FlagsSearch) => void navigate({ search: toFlagsSearch({ ...next }), replace: true }),
     [navigate],
   );
+  const clear = () => {
+    onFilter({});
+    input.current?.focus(); // the button that was pressed is about to go
+  };
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={creation.open}>
       {t.flags.new}
@@ -71,13 +75,13 @@ export function Flags() {
       )}
       {flags && !isEmpty && (
         <>
-          <FlagFilters search={search} onChange={onFilter} input={input} />
+          <FlagFilters search={search} onChange={onFilter} onClear={clear} input={input} />
           {found.length > 0 ? (
             <FlagTable rows={found} search={input} onSwitch={onSwitch} />
           ) : (
             <Empty icon={<IconFunnelOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
-              <Button variant="default" onClick={() => onFilter({})}>
-                {t.flags.clear}
+              <Button variant="default" onClick={clear}>
+                {t.clearFilters}
               </Button>
             </Empty>
           )}

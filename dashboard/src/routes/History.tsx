@@ -28,11 +28,12 @@ export function History() {
     refetchInterval: live ? LIVE_MILLISECONDS : false,
   });
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const onFilter = (next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true });
   return (
     <Page title={t.history.heading} intro={t.history.intro}>
       <HistoryFilters
         search={search}
-        onChange={(next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true })}
+        onChange={onFilter}
         live={live}
         onLive={setLive}
         flagKeys={flags?.map((flag) => flag.key) ?? []}
@@ -42,6 +43,7 @@ export function History() {
         filter={filter}
         flagKey={filter.flagKey}
         isFiltered={Object.keys(search).length > 0}
+        onClear={() => onFilter({})}
         query={query}
         count={items.length}
       >

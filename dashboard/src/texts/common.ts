@@ -8,6 +8,7 @@ export const common = {
   copy: "Copy",
   copied: "Copied",
   retry: "Try again",
+  clearFilters: "Clear filters",
   on: "On",
   off: "Off",
   everyone: "Everyone",

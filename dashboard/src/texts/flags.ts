@@ -20,7 +20,6 @@ export const flags = {
     shown === all
       ? `${all.toLocaleString("en")} ${all === 1 ? "flag" : "flags"}`
       : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} flags`,
-  clear: "Clear filters",
   noMatch: "No flag matches",
   noMatchText: "Change the search or clear the filters.",
   emptyHeading: (environment: string) => `No flags in ${environment} yet`,
