@@ -1,9 +1,10 @@
 /** Copies a text and says so, to the eye and to the ear. */
 
-import { Button, type ButtonProps, CopyButton as Copying, VisuallyHidden } from "@mantine/core";
+import { Button, type ButtonProps, VisuallyHidden } from "@mantine/core";
+import { useCopying } from "../lib/useCopying";
+import { t } from "../texts";
 import { IconButton } from "./IconButton";
 import { IconCheck, IconCopy } from "./icons";
-import { t } from "../texts";
 
 interface Props {
   readonly text: string;
@@ -11,37 +12,30 @@ interface Props {
 }
 
 export function CopyIcon({ text, label = t.copy }: Props) {
+  const { copied, copy } = useCopying(text);
   return (
-    <Copying value={text} timeout={1500}>
-      {({ copied, copy }) => (
-        <>
-          <IconButton hint={copied ? t.copied : label} label={label} color={copied ? "live" : "gray"} onClick={copy}>
-            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-          </IconButton>
-          <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
-        </>
-      )}
-    </Copying>
+    <>
+      <IconButton hint={copied ? t.copied : label} label={label} color={copied ? "live" : "gray"} onClick={copy}>
+        {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+      </IconButton>
+      <Told copied={copied} />
+    </>
   );
 }
 
 export function CopyButton({ text, label = t.copy, ...rest }: Props & ButtonProps) {
+  const { copied, copy } = useCopying(text);
+  const icon = copied ? <IconCheck size={14} /> : <IconCopy size={14} />;
   return (
-    <Copying value={text} timeout={1500}>
-      {({ copied, copy }) => (
-        <>
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-            onClick={copy}
-            {...rest}
-          >
-            {label}
-          </Button>
-          <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
-        </>
-      )}
-    </Copying>
+    <>
+      <Button variant="default" size="xs" leftSection={icon} onClick={copy} {...rest}>
+        {label}
+      </Button>
+      <Told copied={copied} />
+    </>
   );
+}
+
+function Told({ copied }: { copied: boolean }) {
+  return <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>;
 }

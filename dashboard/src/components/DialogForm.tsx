@@ -16,7 +16,7 @@ interface Props<Values extends object> {
 
 export function DialogForm<Values extends object>({ action, onClose, ...rest }: Props<Values>) {
   const buttons = (busy: boolean) => (
-    <Group justify="flex-end" gap="xs">
+    <Group justify={onClose ? "flex-end" : "flex-start"} gap="xs">
       {onClose && (
         <Button variant="default" onClick={onClose}>
           {t.cancel}

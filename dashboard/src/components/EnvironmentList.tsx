@@ -64,7 +64,6 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
         params={{ projectId, environmentId: environment.id }}
         aria-label={t.settings.flagsOf(environment.name)}
         underline="never"
-        miw={0}
       >
         <EnvironmentBadge environment={environment} />
       </AnchorLink>

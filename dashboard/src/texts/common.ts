@@ -11,7 +11,6 @@ export const common = {
   clearFilters: "Clear filters",
   on: "On",
   off: "Off",
-  everyone: "Everyone",
   now: "just now",
   loading: "Loading …",
   optional: "optional",

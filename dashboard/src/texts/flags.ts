@@ -24,6 +24,10 @@ export const flags = {
   noMatchText: "Change the search or clear the filters.",
   emptyHeading: (environment: string) => `No flags in ${environment} yet`,
   emptyText: "A flag is a switch your application asks about. Create one here, or over the API:",
+  everyone: "Everyone",
+  share: (percentage: number) => `${percentage}% of users`,
+  rulesThen: (rules: number, percentage: number) =>
+    `${rules} ${rules === 1 ? "rule" : "rules"}, then ${percentage === 0 ? "everyone" : `${percentage}%`}`,
   columnState: "State",
   columnFlag: "Flag",
   columnAudience: "When on, it is on for",
