@@ -39,13 +39,13 @@ class Keyboard:
         await self.press("ControlOrMeta+a")
         await self._page.keyboard.type(text)
 
-    async def go_to(self, target: Locator) -> None:
-        """Tab until the target has the focus; on the way, every stop must be seen to have it."""
+    async def go_to(self, target: Locator, key: str = "Tab") -> None:
+        """Tab until the target has the focus, back with `Shift+Tab`; every stop on the way must be seen to have it."""
         await expect(target).to_be_visible()
         for _ in range(MOST_STOPS):
             if await target.evaluate("element => element === document.activeElement"):
                 return
-            await self.press("Tab")
+            await self.press(key)
             fault = await self._page.evaluate(FAULT_OF_FOCUS)
             assert fault is None, fault
         raise AssertionError(f"never reached by {MOST_STOPS} tabs: {target}")

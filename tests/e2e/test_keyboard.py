@@ -211,3 +211,16 @@ async def test_another_environment_is_chosen_by_arrow_keys(ada: Person, flag: Js
     await keyboard.press("ArrowDown", "Enter")
     await ada.sees_heading("No flags in Staging yet")
     await expect(page.locator(":focus")).to_be_visible()
+
+
+async def test_what_sticks_to_the_top_never_hides_the_focus_on_the_way_back(
+    ada: Person, flag: Json, keyboard: Keyboard
+) -> None:
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    for number in range(20):
+        await ada.api.create_flag(environment, name=f"Flag {number}", key=f"flag-{number}")
+    page = ada.page
+    await page.set_viewport_size({"width": 1280, "height": 500})
+    await page.goto(environment_page(environment))
+    await keyboard.go_to(page.get_by_role("link", name="Flag 9", exact=True))
+    await keyboard.go_to(page.get_by_role("searchbox"), "Shift+Tab")

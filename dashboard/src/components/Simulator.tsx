@@ -28,6 +28,7 @@ export function Simulator({ project, environment, flag }: FlagPlace) {
         <TextInput
           label={t.simulator.userId}
           placeholder="user-42"
+          maxLength={1024}
           autoComplete="off"
           spellCheck={false}
           {...form.getInputProps("userId")}
@@ -35,6 +36,7 @@ export function Simulator({ project, environment, flag }: FlagPlace) {
         <TextInput
           label={t.simulator.userEmail}
           placeholder="ada@acme.com"
+          maxLength={1024}
           autoComplete="off"
           spellCheck={false}
           {...form.getInputProps("userEmail")}
