@@ -98,17 +98,20 @@ async def test_rules_are_moved_and_the_focus_goes_with_them(ada: Person, flag: J
     rules = page.get_by_role("region", name="Targeting").get_by_role("listitem")
     up = page.get_by_role("button", name="Move up: If the user id is second")
     down = page.get_by_role("button", name="Move down: If the user id is second")
+    told = page.get_by_role("status")
     await keyboard.use(up)
     await expect(rules.first).to_contain_text("second")
     await expect(up).to_be_focused()
+    await expect(told.filter(has_text="Moved to position 1.")).to_have_count(1)
     await keyboard.press("Enter")
     await keyboard.use(down)
     await expect(rules.nth(1)).to_contain_text("second")
     await expect(down).to_be_focused()
-    await expect(page.get_by_role("status").filter(has_text="Moved to position 2.")).to_have_count(1)
+    await expect(told.filter(has_text="Moved to position 2.")).to_have_count(1)
     await keyboard.press("Enter")
     await expect(rules.nth(2)).to_contain_text("second")
     await expect(down).to_be_focused()
+    await expect(told.filter(has_text="Moved to position 3.")).to_have_count(1)
     values = [rule["rule_value"] for rule in (await ada.api.get(f"/api{flag_page(flag)}/rules")).json()]
     assert values == ["first", "third", "second"]
 
