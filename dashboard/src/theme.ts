@@ -105,6 +105,7 @@ export const theme = createTheme({
         radius: "lg",
         padding: "lg",
         closeButtonProps: { "aria-label": t.close },
+        styles: { title: { fontSize: "1.0625rem", fontWeight: 620 } },
         attributes: { header: { role: "none" } }, // no second banner of the page
       },
     },

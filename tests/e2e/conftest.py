@@ -1,4 +1,8 @@
-"""A served dashboard, a browser, and people in it."""
+"""A served dashboard, a browser, and people in it.
+
+A test process has one browser and one server for all its tests, which therefore run in one event loop. What keeps tests
+apart is whom they are about: everybody has a browser context and an account of their own.
+"""
 
 import os
 from collections.abc import AsyncIterator
@@ -6,6 +10,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 from flagstaff.web.dashboard import DIRECTORY
@@ -13,6 +18,21 @@ from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
 from tests.e2e.people import Person
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
+
+HERE = Path(__file__).parent
+# Its tests all come from one address, more of them a minute than people do.
+UNLIMITED = {
+    "FLAGSTAFF_REGISTER_RATE_LIMIT": "off",
+    "FLAGSTAFF_LOGIN_RATE_LIMIT": "off",
+    "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What one event loop has made, such as the browser, no other can use."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 def leave_out(why: str) -> None:
@@ -34,7 +54,7 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     """A running browser."""
     async with async_playwright() as playwright:
@@ -43,40 +63,34 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
         await launched.close()
 
 
-@pytest.fixture
-def environ() -> dict[str, str]:
-    """The server's settings; override it for others."""
-    return {}
+@pytest.fixture(scope="session")
+def sqlite(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The database of the server."""
+    return sqlite_store(sqlite_template, tmp_path_factory.mktemp("served") / "data")
 
 
-@pytest.fixture
-def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
-    """A migrated, empty SQLite database."""
-    return sqlite_store(sqlite_template, data_directory)
-
-
-@pytest.fixture
-async def server(chromium: str, sqlite: Store, environ: dict[str, str]) -> AsyncIterator[ServerProcess]:
-    """A server with nobody registered."""
-    async with ServerProcess(sqlite, environ) as started:
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def server(chromium: str, sqlite: Store) -> AsyncIterator[ServerProcess]:
+    """A running server; a module whose tests need other settings has one of its own by this name."""
+    async with ServerProcess(sqlite, UNLIMITED) as started:
         yield started
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def people(browser: Browser, server: ServerProcess) -> AsyncIterator[AsyncExitStack]:
     """Whoever opened the dashboard; at the end none of their pages may have thrown or broken the page's policy."""
     async with AsyncExitStack() as stack:
         yield stack
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
     """Somebody without an account, in front of the dashboard."""
     return await people.enter_async_context(Person(browser, server.url))
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def ada(visitor: Person) -> Person:
     """A registered, signed-in person who knows the API, too."""
-    await visitor.sign_up("ada@example.com")
+    await visitor.sign_up()
     return visitor

@@ -1,6 +1,7 @@
 """People in front of the dashboard: a browser of their own, and the API beside it for what a test is not about."""
 
 from typing import Any, Self
+from uuid import uuid4
 
 import httpx
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
@@ -33,7 +34,7 @@ class Person:
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
         """`options` are those of a browser context, such as `color_scheme`."""
         self.url = url
-        self.email = ""
+        self.email = f"ada-{uuid4().hex[:12]}@example.com"
         self.token = ""
         self._browser = browser
         self._options = options
@@ -60,13 +61,12 @@ class Person:
         if message.type == "error" and "Failed to load resource" not in message.text:
             self._faults.append(message.text)
 
-    async def sign_up(self, email: str) -> None:
+    async def sign_up(self) -> None:
         """Make an account over the API and sign this browser in."""
         async with httpx.AsyncClient(base_url=self.url, timeout=30) as client:
-            credentials = {"email": email, "password": PASSWORD}
+            credentials = {"email": self.email, "password": PASSWORD}
             (await client.post("/auth/register", json=credentials)).raise_for_status()
             self.token = (await client.post("/auth/login", json=credentials)).raise_for_status().json()["token"]
-        self.email = email
         self.api = ApiCaller(self.url, self.token)
         await self.use_token(self.token)
 

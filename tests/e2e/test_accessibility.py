@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from tests.e2e.conftest import leave_out
@@ -13,10 +14,17 @@ from tests.support.server import ServerProcess
 
 AXE = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+UNBROKEN = "Donaudampfschifffahrtsgesellschaftskapitaenskajuetenfenster"
+# What stands out to the right of the window, by its outermost elements.
+WIDER_THAN_THE_WINDOW = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+  [...document.querySelectorAll("body *")]
+    .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
+    .slice(0, 5)
+    .map((each) => each.outerHTML.slice(0, 160))"""
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-@pytest.fixture(params=SCHEMES)
+@pytest_asyncio.fixture(loop_scope="session", params=SCHEMES)
 async def person(
     request: pytest.FixtureRequest, browser: Browser, server: ServerProcess, people: AsyncExitStack
 ) -> Person:
@@ -35,7 +43,7 @@ async def test_axe_finds_nothing_before_sign_in(person: Person) -> None:
 
 
 async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
-    await person.sign_up("ada@example.com")
+    await person.sign_up()
     await open_and_check(person, "/", "Create your first project")
     environment = await person.api.get_environment(await person.api.create_project())
     page = environment_page(environment)
@@ -46,7 +54,7 @@ async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
 
 
 async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
-    await person.sign_up("ada@example.com")
+    await person.sign_up()
     project = await person.api.create_project(description="acme.com and its checkout")
     environment = await person.api.get_environment(project)
     await person.api.create_flag(environment, key="off", name="Maintenance banner", enabled=False)
@@ -73,10 +81,16 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
 
 
 async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
-    await person.sign_up("ada@example.com")
+    await person.sign_up()
     flag = await person.api.create_flag()
     await person.api.create_rule(flag)
     page = person.page
+    project = f"/projects/{flag['project_id']}"
+    for path, button in (("/", "New project"), (project, "New flag"), (f"{project}/settings", "Regenerate key")):
+        await page.goto(path)
+        await person.press(button)
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await check(person, button)
     await page.goto(flag_page(flag))
     for button, closing in (("Add rule", "dialog"), ("Actions", "menu"), ("Account", "menu")):
         await person.press(button)
@@ -98,11 +112,67 @@ async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await check(person, "palette")
 
 
+async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
+    browser: Browser, server: ServerProcess, people: AsyncExitStack
+) -> None:
+    narrow: Any = {"viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
+    person = await people.enter_async_context(Person(browser, server.url, **narrow))
+    for path in ("/sign-in", "/register", "/forgot-password", "/reset-password", "/reset-password?token=x"):
+        await stays_within(person, path)
+    await person.sign_up()
+    await stays_within(person, "/")
+    project = await person.api.create_project(name=UNBROKEN, description=UNBROKEN)
+    environment = await person.api.create_environment(project, name=UNBROKEN, key=UNBROKEN.lower())
+    environment["project_id"] = project["id"]
+    here = environment_page(environment)
+    for path in (here, f"{here}/history", f"{here}/changes"):
+        await stays_within(person, path)
+    flag = await person.api.create_flag(
+        environment, name=UNBROKEN, key=UNBROKEN.lower(), description=UNBROKEN, rollout_percentage=25
+    )
+    for _ in range(2):
+        await person.api.create_rule(flag, rule_value=UNBROKEN)
+    await person.api.evaluate(project["sdk_key"], environment["key"], {"user_id": UNBROKEN})
+    tabs = [f"{flag_page(flag)}?tab={tab}" for tab in ("overview", "history", "changes", "code")]
+    for path in ("/", here, f"{here}/history", f"{here}/changes", f"/projects/{project['id']}/settings", *tabs):
+        await stays_within(person, path)
+    await person.page.goto(flag_page(flag))
+    await person.press("Set the rollout")
+    await stays_within(person)
+    await person.press("Add rule")
+    await stays_within(person)
+
+
+async def stays_within(person: Person, path: str | None = None) -> None:
+    """Open a page, or take the one that is open: nothing of it is wider than the window."""
+    page = person.page
+    if path is not None:
+        await page.goto(path)
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+        await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    wide = await page.evaluate(WIDER_THAN_THE_WINDOW)
+    assert not wide, f"{path}: {wide}"
+
+
+async def test_who_wishes_less_motion_sees_none(
+    browser: Browser, server: ServerProcess, people: AsyncExitStack
+) -> None:
+    person = await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
+    await person.sign_up()
+    flag = await person.api.create_flag()
+    await person.page.goto(flag_page(flag))
+    await person.page.get_by_role("region", name="State").get_by_role("switch").click()
+    await person.press("Add rule")
+    await expect(person.page.get_by_role("dialog")).to_be_visible()
+    moving = "document.getAnimations().map(each => each.effect.getComputedTiming().duration).filter(each => each > 1)"
+    assert await person.page.evaluate(moving) == []
+
+
 async def open_and_check(person: Person, path: str, heading: str) -> None:
     """Open a page, wait for its content and have axe look at it."""
     await person.page.goto(path)
     await person.sees_heading(heading)
-    await person.page.wait_for_load_state("networkidle")
+    await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
     await check(person, path)
 
 

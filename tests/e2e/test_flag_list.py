@@ -1,9 +1,10 @@
 """The list of flags: live switches, search and filters in the address, keys, and five thousand rows."""
 
+import asyncio
 import re
 from uuid import UUID
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Page, Route, expect
 
 from flagstaff.storage.database import Database
@@ -15,7 +16,7 @@ from tests.support.stores import Store
 NAMES = ("Gift cards", "Express payment", "New checkout")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def environment(ada: Person) -> Json:
     """The production of a project, with three flags, the newest of which has a rollout."""
     environment = await ada.api.get_environment(await ada.api.create_project())
@@ -47,13 +48,23 @@ async def test_a_refused_switch_goes_back_and_says_why(ada: Person, environment:
     await expect(switch).not_to_be_checked()
 
 
-async def test_a_switch_answers_at_once_and_holds(ada: Person, environment: Json) -> None:
+async def test_a_switch_answers_before_the_server_does_and_holds(ada: Person, environment: Json) -> None:
+    answering = asyncio.Event()
+
+    async def wait(route: Route) -> None:
+        await answering.wait()
+        await route.continue_()
+
     await ada.page.goto(environment_page(environment))
     switch = ada.page.get_by_role("switch", name="New checkout")
-    await switch.click()
-    await switch.click()
+    await ada.page.route("**/flags/*", wait)
     await switch.click()
     await expect(switch).to_be_checked()
+    await switch.click()
+    await expect(switch).not_to_be_checked()
+    await switch.click()
+    await expect(switch).to_be_checked()
+    answering.set()
     await ada.page.wait_for_load_state("networkidle")
     listed = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()
     assert {flag["key"]: flag["enabled"] for flag in listed}["new-checkout"] is True
@@ -69,6 +80,39 @@ async def test_what_others_switched_is_not_flipped_back(ada: Person, environment
     await expect(switch).to_be_checked()
     await ada.page.wait_for_load_state("networkidle")
     assert (await ada.api.get(f"/api{environment_page(environment)}/flags/{flag['id']}")).json()["enabled"] is True
+
+
+async def test_a_list_that_cannot_be_had_says_why_and_comes_when_it_can(ada: Person, environment: Json) -> None:
+    async def fail(route: Route) -> None:
+        await route.abort()
+
+    page = ada.page
+    await page.route("**/flags", fail)
+    await page.goto(environment_page(environment))
+    await expect(page.locator(".mantine-Skeleton-root").first).to_be_visible()
+    await ada.sees("The server cannot be reached.")
+    await page.unroute("**/flags")
+    await ada.press("Try again")
+    await expect(names(page)).to_have_count(3)
+    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+
+
+async def test_a_row_says_who_gets_the_flag_and_what_its_last_day_was(ada: Person, environment: Json) -> None:
+    project = (await ada.api.get(f"/api/projects/{environment['project_id']}")).json()
+    base = f"/api{environment_page(environment)}/flags"
+    express = (await ada.api.get(base)).json()[1]
+    await ada.api.put(f"{base}/{express['id']}", json={"enabled": True})
+    await ada.api.create_rule(express)
+    await ada.api.evaluate(project["sdk_key"])
+    evaluations = f"/api{environment_page(environment)}/evaluations"
+    while not (await ada.api.get(evaluations)).json()["items"]:
+        await asyncio.sleep(0.02)
+    await ada.page.goto(environment_page(environment))
+    row = ada.page.get_by_role("row").filter(has_text="Express payment")
+    await expect(row).to_contain_text("1 rule, then everyone")
+    await expect(row).to_contain_text("1 · 100% on")
+    await expect(row).to_contain_text("last this hour")
+    await expect(ada.page.get_by_role("row").filter(has_text="New checkout")).to_contain_text("25% of users")
 
 
 async def test_search_and_filters_stand_in_the_address_and_survive_a_reload(ada: Person, environment: Json) -> None:
@@ -99,6 +143,7 @@ async def test_keys_search_move_switch_and_open(ada: Person, environment: Json) 
     await expect(page.get_by_role("searchbox")).to_be_focused()
     await page.keyboard.type("j")
     await expect(page.get_by_role("searchbox")).to_have_value("j")
+    await ada.sees_heading("No flag matches")
     await page.keyboard.press("Escape")
     await expect(names(page)).to_have_count(3)
     await page.keyboard.press("Escape")

@@ -1,6 +1,6 @@
 """A flag's page: targeting in its order, the rollout that is only shown, history that follows live, and its end."""
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.e2e.people import Person, environment_page, flag_page
@@ -9,7 +9,7 @@ from tests.support.api import Json
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def flag(ada: Person) -> Json:
     """A flag that is on for a quarter."""
     return await ada.api.create_flag(rollout_percentage=25)
@@ -44,7 +44,7 @@ async def test_the_rollout_is_shown_with_the_call_that_sets_it_and_cannot_be_set
     page = ada.page
     await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await page.goto(flag_page(flag))
-    await ada.sees("The flag is on for 25 % of users")
+    await ada.sees("The flag is on for 25% of users")
     await ada.press("Set the rollout")
     await page.get_by_label("Percentage in the call").fill("60")
     await ada.sees('{"rollout_percentage": 60}')
@@ -86,12 +86,36 @@ async def test_what_people_write_never_becomes_markup(ada: Person) -> None:
     flag = await ada.api.create_flag(environment, name=HOSTILE, description=HOSTILE)
     await ada.api.create_rule(flag, rule_value=HOSTILE)
     await ada.api.evaluate(project["sdk_key"], context={"user_id": HOSTILE})
-    await ada.page.goto("/")
-    await ada.sees(HOSTILE)
-    for path in (environment_page(environment), flag_page(flag), f"{flag_page(flag)}?tab=changes"):
+    here = environment_page(environment)
+    tabs = [f"{flag_page(flag)}?tab={tab}" for tab in ("overview", "history", "changes")]
+    settings = f"/projects/{project['id']}/settings"
+    for path in ("/", here, f"{here}/history", f"{here}/changes", settings, *tabs):
         await ada.page.goto(path)
         await ada.sees(HOSTILE)
         assert await ada.page.locator("img").count() == 0
+    await ada.page.keyboard.press("ControlOrMeta+k")
+    await ada.page.keyboard.type("onerror")
+    await expect(ada.page.get_by_role("dialog")).to_contain_text(HOSTILE)
+    assert await ada.page.locator("img").count() == 0
+
+
+async def test_a_change_shows_what_was_before_and_what_is_after(ada: Person, flag: Json) -> None:
+    await ada.api.put(f"/api{flag_page(flag)}", json={"rollout_percentage": 40, "name": "Newer checkout"})
+    await ada.page.goto(f"{flag_page(flag)}?tab=changes")
+    change = ada.page.get_by_role("listitem").first
+    await expect(change).to_contain_text(f"{ada.email} changed Newer checkout")
+    await expect(change).to_contain_text("Before New checkout → After Newer checkout")
+    await expect(change).to_contain_text("Before 25% → After 40%")
+
+
+async def test_the_calls_to_copy_hold_the_real_key_and_environment(ada: Person, flag: Json) -> None:
+    project = (await ada.api.get(f"/api/projects/{flag['project_id']}")).json()
+    await ada.page.goto(f"{flag_page(flag)}?tab=code")
+    for language in ("curl", "Python", "JavaScript"):
+        await ada.page.get_by_text(language, exact=True).click()
+        call = ada.page.get_by_role("region", name=language)
+        for text in (f"{ada.url}/sdk/v1/evaluate", project["sdk_key"], "production"):
+            await expect(call).to_contain_text(text)
 
 
 async def test_a_flag_is_deleted_by_its_name_and_its_history_stays(ada: Person, flag: Json) -> None:

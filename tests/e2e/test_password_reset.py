@@ -1,9 +1,11 @@
 """The password that was forgotten: from the link on the sign-in page through a real mail to the new password."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from email import message_from_bytes, policy
+from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from playwright.async_api import expect
@@ -11,6 +13,8 @@ from playwright.async_api import expect
 from tests.e2e.people import Person
 from tests.support.mailbox import reset_token
 from tests.support.ports import free_port
+from tests.support.server import ServerProcess
+from tests.support.stores import sqlite_store
 
 
 class Mailbox:
@@ -37,10 +41,14 @@ def mailbox() -> Iterator[Mailbox]:
     controller.stop()
 
 
-@pytest.fixture
-def environ(mailbox: Mailbox) -> dict[str, str]:
-    """The server mails by that one."""
-    return {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{mailbox.port}"}
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(
+    chromium: str, sqlite_template: Path, data_directory: Path, mailbox: Mailbox
+) -> AsyncIterator[ServerProcess]:
+    """A server that mails by that one."""
+    environ = {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{mailbox.port}"}
+    async with ServerProcess(sqlite_store(sqlite_template, data_directory), environ) as started:
+        yield started
 
 
 async def test_a_forgotten_password_is_reset_by_the_link_in_the_mail(ada: Person, mailbox: Mailbox) -> None:

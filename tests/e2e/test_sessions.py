@@ -1,10 +1,13 @@
 """Coming and going: expiry, several tabs, another's account, and the password that was forgotten."""
 
+import base64
+import json
+import time
 from contextlib import AsyncExitStack
 
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
-from tests.e2e.people import PASSWORD, Person, flag_page
+from tests.e2e.people import PASSWORD, Person, environment_page, flag_page
 
 
 async def test_an_ended_session_leads_to_sign_in_and_back(ada: Person) -> None:
@@ -22,6 +25,44 @@ async def test_an_ended_session_leads_to_sign_in_and_back(ada: Person) -> None:
     await expect(ada.page).to_have_url(f"{ada.url}{flag_page(flag)}?tab=changes")
 
 
+async def test_a_session_refused_in_one_tab_ends_in_all_and_all_go_back_where_they_were(ada: Person) -> None:
+    async def refuse(route: Route) -> None:
+        await route.fulfill(
+            status=401, json={"detail": "The token has expired."}, content_type="application/problem+json"
+        )
+
+    flag = await ada.api.create_flag()
+    here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    other = await ada.context.new_page()
+    await other.goto(f"{here}/history?period=week")
+    await expect(other.get_by_role("heading", name="Evaluation history")).to_be_visible()
+    await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    await ada.page.route("**/api/**", refuse)
+    await ada.page.get_by_role("tab", name="Changes").click()
+    await ada.sees("Your session has ended.")
+    await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert await ada.stored_session() is None
+    await ada.page.unroute("**/api/**")
+    await ada.fill(Email=ada.email, Password=PASSWORD)
+    await ada.press("Sign in")
+    await expect(ada.page).to_have_url(f"{ada.url}{flag_page(flag)}?tab=changes")
+    await expect(other).to_have_url(f"{ada.url}{here}/history?period=week")
+
+
+async def test_a_token_that_runs_out_ends_the_session_without_being_asked(ada: Person) -> None:
+    async def answer(route: Route) -> None:
+        await route.fulfill(json=[])
+
+    await ada.context.route("**/api/projects", answer)
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + 2}).encode()).decode().rstrip("=")
+    await ada.use_token(f"e30.{claims}.x")
+    await ada.page.goto("/")
+    await ada.sees_heading("Create your first project")
+    await ada.sees("Your session has ended.")
+    assert await ada.stored_session() is None
+
+
 async def test_where_to_go_after_sign_in_is_never_another_host(ada: Person) -> None:
     await ada.page.goto("/sign-in?next=//evil.example/")
     await ada.sees_heading("Create your first project")
@@ -33,10 +74,11 @@ async def test_signing_out_signs_out_every_tab_at_once(ada: Person) -> None:
     other = await ada.context.new_page()
     await other.goto("/")
     await expect(other.get_by_role("heading", name="Create your first project")).to_be_visible()
+    await ada.page.bring_to_front()
     await ada.press("Account")
     await ada.page.get_by_role("menuitem", name="Sign out").click()
-    await ada.sees_heading("Sign in to Flagstaff")
-    await expect(other.get_by_role("heading", name="Sign in to Flagstaff")).to_be_visible()
+    await ada.sees_heading("Sign in")
+    await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
     assert await ada.stored_session() is None
 
 
@@ -45,7 +87,8 @@ async def test_signing_in_signs_in_the_other_tab_too(ada: Person) -> None:
     await ada.page.goto("/sign-in")
     other = await ada.context.new_page()
     await other.goto("/sign-in")
-    await expect(other.get_by_role("heading", name="Sign in to Flagstaff")).to_be_visible()
+    await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
+    await ada.page.bring_to_front()
     await ada.fill(Email=ada.email, Password=PASSWORD)
     await ada.press("Sign in")
     await expect(other.get_by_role("heading", name="Create your first project")).to_be_visible()
@@ -54,7 +97,7 @@ async def test_signing_in_signs_in_the_other_tab_too(ada: Person) -> None:
 async def test_what_is_another_accounts_is_not_there(ada: Person, browser: Browser, people: AsyncExitStack) -> None:
     flag = await ada.api.create_flag(name="Secret plan")
     eve = await people.enter_async_context(Person(browser, ada.url))
-    await eve.sign_up("eve@example.com")
+    await eve.sign_up()
     await eve.page.goto(flag_page(flag))
     await eve.sees_heading("There is nothing here")
     await expect(eve.page.get_by_text("Secret plan")).to_have_count(0)

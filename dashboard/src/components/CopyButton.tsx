@@ -1,8 +1,10 @@
 /** Copies a text and says so, to the eye and to the ear. */
 
-import { ActionIcon, Button, type ButtonProps, CopyButton as Copying, Tooltip, VisuallyHidden } from "@mantine/core";
-import { IconCheck, IconCopy } from "./icons";
+import { Button, type ButtonProps, VisuallyHidden } from "@mantine/core";
+import { useCopying } from "../lib/useCopying";
 import { t } from "../texts";
+import { IconButton } from "./IconButton";
+import { IconCheck, IconCopy } from "./icons";
 
 interface Props {
   readonly text: string;
@@ -10,39 +12,30 @@ interface Props {
 }
 
 export function CopyIcon({ text, label = t.copy }: Props) {
+  const { copied, copy } = useCopying(text);
   return (
-    <Copying value={text} timeout={1500}>
-      {({ copied, copy }) => (
-        <>
-          <Tooltip label={copied ? t.copied : label} openDelay={0}>
-            <ActionIcon variant="subtle" color={copied ? "live" : "gray"} onClick={copy} aria-label={label}>
-              {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-            </ActionIcon>
-          </Tooltip>
-          <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
-        </>
-      )}
-    </Copying>
+    <>
+      <IconButton hint={copied ? t.copied : label} label={label} color={copied ? "live" : "gray"} onClick={copy}>
+        {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+      </IconButton>
+      <Told copied={copied} />
+    </>
   );
 }
 
 export function CopyButton({ text, label = t.copy, ...rest }: Props & ButtonProps) {
+  const { copied, copy } = useCopying(text);
+  const icon = copied ? <IconCheck size={14} /> : <IconCopy size={14} />;
   return (
-    <Copying value={text} timeout={1500}>
-      {({ copied, copy }) => (
-        <>
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-            onClick={copy}
-            {...rest}
-          >
-            {label}
-          </Button>
-          <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>
-        </>
-      )}
-    </Copying>
+    <>
+      <Button variant="default" size="xs" leftSection={icon} onClick={copy} {...rest}>
+        {label}
+      </Button>
+      <Told copied={copied} />
+    </>
   );
+}
+
+function Told({ copied }: { copied: boolean }) {
+  return <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>;
 }

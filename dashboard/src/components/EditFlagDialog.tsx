@@ -1,43 +1,34 @@
-import { Textarea, TextInput } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Flag, FlagPath } from "../api/client";
 import { useUpdateFlag } from "../api/flags";
+import { described } from "../lib/described";
+import type { DialogProps } from "../lib/useDialog";
 import { t } from "../texts";
-import { DialogForm, FormDialog } from "./FormDialog";
+import { DialogForm } from "./DialogForm";
+import { DescriptionField, NameField } from "./fields";
 
-interface Props {
-  readonly path: FlagPath;
-  readonly flag: Flag;
-  readonly opened: boolean;
-  readonly onClose: () => void;
-}
+type Props = DialogProps & { readonly path: FlagPath; readonly flag: Flag };
 
 export function EditFlagDialog(props: Props) {
   return (
-    <FormDialog title={t.flags.editHeading} opened={props.opened} onClose={props.onClose}>
+    <Modal title={t.flags.editHeading} opened={props.opened} onClose={props.onClose}>
       <EditFlag {...props} />
-    </FormDialog>
+    </Modal>
   );
 }
 
 function EditFlag({ path, flag, onClose }: Props) {
   const update = useUpdateFlag(path);
   const form = useForm({ initialValues: { name: flag.name, description: flag.description ?? "" } });
-  const submit = async ({ name, description }: { name: string; description: string }) => {
-    await update.mutateAsync({ name, description: description.trim() || null });
+  const submit = async (values: typeof form.values) => {
+    await update.mutateAsync(described(values));
     onClose();
   };
   return (
     <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
-      <TextInput label={t.flags.name} maxLength={255} data-autofocus {...form.getInputProps("name")} />
-      <Textarea
-        label={`${t.flags.description} (${t.optional})`}
-        autosize
-        minRows={2}
-        maxRows={8}
-        maxLength={10_000}
-        {...form.getInputProps("description")}
-      />
+      <NameField {...form.getInputProps("name")} />
+      <DescriptionField {...form.getInputProps("description")} />
     </DialogForm>
   );
 }

@@ -18,11 +18,11 @@ export function Empty({ icon, title, text, children }: Props) {
         <div className={classes.icon} aria-hidden>
           {icon}
         </div>
-        <Stack gap={4} align="center">
-          <Title order={2} ta="center">
+        <Stack gap={4} maw="100%">
+          <Title order={2} ta="center" className="break">
             {title}
           </Title>
-          <Text c="dimmed" size="md" ta="center" maw={480}>
+          <Text c="dimmed" size="md" ta="center" maw={480} mx="auto">
             {text}
           </Text>
         </Stack>

@@ -1,47 +1,61 @@
 /** The environments of a project, in its settings. */
 
-import { ActionIcon, Button, Group, Stack, Text, TextInput, Tooltip } from "@mantine/core";
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useDisclosure } from "@mantine/hooks";
-import { IconPencil, IconPlus, IconTrash } from "./icons";
+import { useRef } from "react";
 import type { Environment } from "../api/client";
 import { useDeleteEnvironment, useRenameEnvironment } from "../api/environments";
-import { notifyDone } from "../lib/notify";
+import { useDialog } from "../lib/useDialog";
 import { useEnvironments } from "../lib/useHere";
 import { t } from "../texts";
-import { DeleteDialog } from "./DeleteDialog";
+import { DeleteDialog } from "./ConfirmDialog";
+import { DialogForm } from "./DialogForm";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./EnvironmentList.module.css";
-import { DialogForm, FormDialog } from "./FormDialog";
+import { NameField } from "./fields";
+import { IconButton } from "./IconButton";
+import { IconPencil, IconPlus, IconTrash } from "./icons";
 import { AnchorLink } from "./links";
 import { NewEnvironmentDialog } from "./NewEnvironmentDialog";
 
 export function EnvironmentList({ projectId }: { projectId: string }) {
   const environments = useEnvironments();
-  const [creating, dialog] = useDisclosure(false);
+  const creation = useDialog();
+  const create = useRef<HTMLButtonElement>(null);
   return (
     <Stack gap="sm" align="flex-start">
       {environments.length === 0 && <Text c="dimmed">{t.settings.environmentNone}</Text>}
       <ul className={classes.list}>
         {environments.map((each) => (
-          <EnvironmentRow key={each.id} projectId={projectId} environment={each} />
+          <EnvironmentRow
+            key={each.id}
+            projectId={projectId}
+            environment={each}
+            onDeleted={() => create.current?.focus()}
+          />
         ))}
       </ul>
-      <Button variant="default" leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+      <Button ref={create} variant="default" leftSection={<IconPlus size={16} />} onClick={creation.open}>
         {t.settings.environmentNew}
       </Button>
-      <NewEnvironmentDialog projectId={projectId} opened={creating} onClose={dialog.close} />
+      <NewEnvironmentDialog projectId={projectId} {...creation.props} />
     </Stack>
   );
 }
 
-function EnvironmentRow({ projectId, environment }: { projectId: string; environment: Environment }) {
-  const [renaming, renameDialog] = useDisclosure(false);
-  const [deleting, deleteDialog] = useDisclosure(false);
-  const remove = useDeleteEnvironment(projectId, environment.id);
-  const confirm = async () => {
-    await remove.mutateAsync();
-    notifyDone(t.deletion.done(environment.name));
+interface RowProps {
+  readonly projectId: string;
+  readonly environment: Environment;
+  readonly onDeleted: () => void;
+}
+
+function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
+  const renaming = useDialog();
+  const deletion = useDialog();
+  const { mutateAsync } = useDeleteEnvironment(projectId, environment.id);
+  const remove = async () => {
+    await mutateAsync();
+    onDeleted();
   };
   return (
     <li className={classes.environment}>
@@ -50,42 +64,26 @@ function EnvironmentRow({ projectId, environment }: { projectId: string; environ
         params={{ projectId, environmentId: environment.id }}
         aria-label={t.settings.flagsOf(environment.name)}
         underline="never"
-        miw={0}
       >
         <EnvironmentBadge environment={environment} />
       </AnchorLink>
       <code className={classes.key}>{environment.key}</code>
       <Group gap={2} ml="auto" wrap="nowrap">
-        <Tooltip label={t.settings.rename}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t.settings.renameOf(environment.name)}
-            onClick={renameDialog.open}
-          >
-            <IconPencil size={16} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label={t.delete}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t.settings.deleteOf(environment.name)}
-            onClick={deleteDialog.open}
-          >
-            <IconTrash size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton hint={t.settings.rename} label={t.settings.renameOf(environment.name)} onClick={renaming.open}>
+          <IconPencil size={16} />
+        </IconButton>
+        <IconButton hint={t.delete} label={t.settings.deleteOf(environment.name)} onClick={deletion.open}>
+          <IconTrash size={16} />
+        </IconButton>
       </Group>
-      <FormDialog title={t.settings.environmentRename} opened={renaming} onClose={renameDialog.close}>
-        <Rename projectId={projectId} environment={environment} onClose={renameDialog.close} />
-      </FormDialog>
+      <Modal title={t.settings.environmentRename} {...renaming.props}>
+        <Rename projectId={projectId} environment={environment} onClose={renaming.props.onClose} />
+      </Modal>
       <DeleteDialog
         name={environment.name}
         consequence={t.deletion.environment}
-        opened={deleting}
-        onClose={deleteDialog.close}
-        onDelete={confirm}
+        onDelete={remove}
+        {...deletion.props}
       />
     </li>
   );
@@ -100,13 +98,13 @@ interface RenameProps {
 function Rename({ projectId, environment, onClose }: RenameProps) {
   const rename = useRenameEnvironment(projectId, environment.id);
   const form = useForm({ initialValues: { name: environment.name } });
-  const submit = async (values: { name: string }) => {
+  const submit = async (values: typeof form.values) => {
     await rename.mutateAsync(values);
     onClose();
   };
   return (
     <DialogForm form={form} action={t.settings.rename} onSubmit={submit} onClose={onClose}>
-      <TextInput label={t.settings.environmentName} maxLength={255} data-autofocus {...form.getInputProps("name")} />
+      <NameField {...form.getInputProps("name")} />
     </DialogForm>
   );
 }

@@ -1,24 +1,25 @@
 /** Search and filters of the flag list. What is chosen stands in the address. */
 
 import { Button, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "./icons";
-import { type RefObject, useState } from "react";
+import type { RefObject } from "react";
 import { AUDIENCES } from "../lib/audience";
 import { type FlagsSearch, SEENS, SORTS, STATES } from "../lib/search";
+import { useTyped } from "../lib/useTyped";
 import { t } from "../texts";
 import classes from "./FlagFilters.module.css";
 
 interface Props {
   readonly search: FlagsSearch;
   readonly onChange: (search: FlagsSearch) => void;
+  readonly onClear: () => void;
   readonly input: RefObject<HTMLInputElement | null>;
 }
 
 const ADDRESS_DELAY_MILLISECONDS = 120; // browsers limit how often an address may change
 
-export function FlagFilters({ search, onChange, input }: Props) {
-  const { typed, type } = useTyped(search.q ?? "", (q) => onChange({ ...search, q }));
+export function FlagFilters({ search, onChange, onClear, input }: Props) {
+  const { typed, type } = useTyped(search.q ?? "", ADDRESS_DELAY_MILLISECONDS, (q) => onChange({ ...search, q }));
   const choose = (part: { readonly [field in keyof FlagsSearch]?: string }) =>
     onChange({ ...search, ...part } as FlagsSearch);
   const filtered = Object.keys(search).some((field) => field !== "sort");
@@ -63,30 +64,10 @@ export function FlagFilters({ search, onChange, input }: Props) {
         data={SORTS.map((value) => ({ value, label: t.flags.sorts[value] }))}
       />
       {filtered && (
-        <Button variant="subtle" color="gray" onClick={() => onChange({})}>
-          {t.flags.clear}
+        <Button variant="subtle" color="gray" onClick={onClear}>
+          {t.clearFilters}
         </Button>
       )}
     </search>
   );
-}
-
-/** What is being typed, which the address follows; and what the address says, when it was changed otherwise. */
-function useTyped(addressed: string, onSettle: (typed: string) => void) {
-  const [typed, setTyped] = useState(addressed);
-  const [settled, setSettled] = useState(addressed);
-  const [seen, setSeen] = useState(addressed);
-  if (seen !== addressed) {
-    setSeen(addressed);
-    if (addressed !== settled) setTyped(addressed);
-  }
-  const settle = useDebouncedCallback((value: string) => {
-    setSettled(value);
-    onSettle(value);
-  }, ADDRESS_DELAY_MILLISECONDS);
-  const type = (value: string): void => {
-    setTyped(value);
-    settle(value);
-  };
-  return { typed, type };
 }

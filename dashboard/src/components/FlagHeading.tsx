@@ -1,21 +1,22 @@
 /** What the eye meets first on a flag's page: its name, and whether it is on. */
 
-import { ActionIcon, Container, Menu, Text, Title } from "@mantine/core";
-import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
+import { Container, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { isProduction } from "../api/environments";
 import { useDeleteFlag, useSwitchFlag } from "../api/flags";
 import { audienceInFull } from "../lib/audience";
 import type { FlagPlace } from "../lib/flagPlace";
-import { notifyDone, notifyRefused } from "../lib/notify";
+import { notifyRefused } from "../lib/notify";
+import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
+import { DeleteDialog } from "./ConfirmDialog";
 import { CopyIcon } from "./CopyButton";
-import { DeleteDialog } from "./DeleteDialog";
 import { EditFlagDialog } from "./EditFlagDialog";
+import { EditMenu } from "./EditMenu";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./FlagHeading.module.css";
-import { IconDots, IconPencil, IconTrash } from "./icons";
 import { StateSwitch } from "./StateSwitch";
 import { When } from "./When";
 
@@ -46,7 +47,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
             </Text>
           )}
         </div>
-        <FlagMenu path={path} flag={flag} />
+        <FlagTools path={path} flag={flag} />
       </div>
       <section className={classes.state} data-on={flag.enabled || undefined} aria-label={t.flag.state}>
         <StateSwitch
@@ -70,45 +71,31 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
   );
 }
 
-function FlagMenu({ path, flag }: Pick<Props, "path" | "flag">) {
-  const [editing, edit] = useDisclosure(false);
-  const [deleting, remove] = useDisclosure(false);
+function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
+  const editing = useDialog();
+  const deletion = useDialog();
   const navigate = useNavigate();
   const { mutateAsync } = useDeleteFlag(path);
-  const confirm = async () => {
+  const remove = async () => {
     await mutateAsync();
     await navigate({
       to: "/projects/$projectId/environments/$environmentId",
       params: { projectId: path.project_id, environmentId: path.env_id },
       replace: true,
     });
-    notifyDone(t.deletion.done(flag.name));
   };
   return (
     <>
-      <Menu position="bottom-end" width={180} shadow="md">
-        <Menu.Target>
-          <ActionIcon variant="default" size={34} aria-label={t.actions}>
-            <IconDots />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconPencil size={16} />} onClick={edit.open}>
-            {t.flags.edit}
-          </Menu.Item>
-          <Menu.Item leftSection={<IconTrash size={16} />} c="var(--mantine-color-error)" onClick={remove.open}>
-            {t.flags.delete}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <EditFlagDialog path={path} flag={flag} opened={editing} onClose={edit.close} />
-      <DeleteDialog
-        name={flag.name}
-        consequence={t.deletion.flag}
-        opened={deleting}
-        onClose={remove.close}
-        onDelete={confirm}
+      <EditMenu
+        label={t.actions}
+        deleteText={t.flags.delete}
+        onEdit={editing.open}
+        onDelete={deletion.open}
+        variant="default"
+        size={34}
       />
+      <EditFlagDialog path={path} flag={flag} {...editing.props} />
+      <DeleteDialog name={flag.name} consequence={t.deletion.flag} onDelete={remove} {...deletion.props} />
     </>
   );
 }

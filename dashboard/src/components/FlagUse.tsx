@@ -3,18 +3,12 @@
 import { SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { FlagPlace } from "../lib/flagPlace";
-import { evaluateSnippet, LANGUAGES, type Language } from "../lib/snippets";
+import { evaluateSnippet, LANGUAGES, type Language, targetOf } from "../lib/snippets";
 import { t } from "../texts";
 import { CodeBlock } from "./CodeBlock";
 
-export function FlagUse({ project, environment, flag }: FlagPlace) {
+export function FlagUse(place: FlagPlace) {
   const [language, setLanguage] = useState<Language>("curl");
-  const target = {
-    origin: window.location.origin,
-    sdkKey: project.sdk_key,
-    environment: environment.key,
-    flagKey: flag.key,
-  };
   return (
     <Stack gap="sm" maw={760}>
       <div>
@@ -28,7 +22,7 @@ export function FlagUse({ project, environment, flag }: FlagPlace) {
         onChange={setLanguage}
         data={[...LANGUAGES]}
       />
-      <CodeBlock code={evaluateSnippet(language, target)} label={language} />
+      <CodeBlock code={evaluateSnippet(language, targetOf(place, place.flag.key))} label={language} />
       <Text size="xs" c="dimmed">
         {t.code.keyNote}
       </Text>

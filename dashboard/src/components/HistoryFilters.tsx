@@ -1,10 +1,9 @@
 /** Filters of an evaluation history. What is chosen stands in the address. */
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useState } from "react";
 import { PERIODS } from "../lib/periods";
 import { ANSWERS, type HistorySearch } from "../lib/search";
+import { useTyped } from "../lib/useTyped";
 import { t } from "../texts";
 import { IconBroadcast } from "./icons";
 import classes from "./History.module.css";
@@ -73,18 +72,14 @@ interface TypedFilterProps {
 }
 
 function TypedFilter({ label, value, onChange }: TypedFilterProps) {
-  const [typed, setTyped] = useState(value);
-  const settle = useDebouncedCallback(onChange, TYPING_MILLISECONDS);
+  const { typed, type } = useTyped(value, TYPING_MILLISECONDS, onChange);
   return (
     <TextInput
       label={label}
       value={typed}
       autoComplete="off"
       spellCheck={false}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        settle(event.currentTarget.value.trim());
-      }}
+      onChange={(event) => type(event.currentTarget.value)}
     />
   );
 }

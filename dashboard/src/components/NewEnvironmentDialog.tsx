@@ -1,52 +1,36 @@
-import { TextInput } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useCreateEnvironment } from "../api/environments";
 import { proposeEnvironmentKey } from "../lib/proposeKey";
-import { useProposedKey } from "../lib/useProposedKey";
+import type { DialogProps } from "../lib/useDialog";
 import { t } from "../texts";
-import { DialogForm, FormDialog } from "./FormDialog";
+import { DialogForm } from "./DialogForm";
+import { NameAndKeyFields } from "./fields";
 
-interface Props {
-  readonly projectId: string;
-  readonly opened: boolean;
-  readonly onClose: () => void;
-}
+type Props = DialogProps & { readonly projectId: string };
 
 export function NewEnvironmentDialog(props: Props) {
   return (
-    <FormDialog title={t.settings.environmentNew} opened={props.opened} onClose={props.onClose}>
+    <Modal title={t.settings.environmentNew} opened={props.opened} onClose={props.onClose}>
       <NewEnvironment {...props} />
-    </FormDialog>
+    </Modal>
   );
 }
 
 function NewEnvironment({ projectId, onClose }: Props) {
   const create = useCreateEnvironment(projectId);
   const form = useForm({ initialValues: { name: "", key: "" } });
-  const { onName, onKey } = useProposedKey(form, proposeEnvironmentKey);
-  const submit = async (values: { name: string; key: string }) => {
+  const submit = async (values: typeof form.values) => {
     await create.mutateAsync(values);
     onClose();
   };
   return (
     <DialogForm form={form} action={t.settings.environmentCreate} onSubmit={submit} onClose={onClose}>
-      <TextInput
-        label={t.settings.environmentName}
-        placeholder="Canary"
-        maxLength={255}
-        data-autofocus
-        {...form.getInputProps("name")}
-        onChange={(event) => onName(event.currentTarget.value)}
-      />
-      <TextInput
-        label={t.settings.environmentKey}
-        description={t.settings.environmentKeyHint}
-        maxLength={128}
-        styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-        autoComplete="off"
-        spellCheck={false}
-        {...form.getInputProps("key")}
-        onChange={(event) => onKey(event.currentTarget.value)}
+      <NameAndKeyFields
+        form={form}
+        propose={proposeEnvironmentKey}
+        placeholder={t.settings.environmentPlaceholder}
+        keyHint={t.settings.environmentKeyHint}
       />
     </DialogForm>
   );

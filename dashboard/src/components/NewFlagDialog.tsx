@@ -1,24 +1,22 @@
-import { Checkbox, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import type { EnvironmentPath } from "../api/client";
 import { useCreateFlag } from "../api/flags";
+import { described } from "../lib/described";
 import { proposeFlagKey } from "../lib/proposeKey";
-import { useProposedKey } from "../lib/useProposedKey";
+import type { DialogProps } from "../lib/useDialog";
 import { t } from "../texts";
-import { DialogForm, FormDialog } from "./FormDialog";
+import { DialogForm } from "./DialogForm";
+import { DescriptionField, NameAndKeyFields } from "./fields";
 
-interface Props {
-  readonly path: EnvironmentPath;
-  readonly opened: boolean;
-  readonly onClose: () => void;
-}
+type Props = DialogProps & { readonly path: EnvironmentPath };
 
 export function NewFlagDialog(props: Props) {
   return (
-    <FormDialog title={t.flags.new} opened={props.opened} onClose={props.onClose}>
+    <Modal title={t.flags.new} opened={props.opened} onClose={props.onClose}>
       <NewFlag {...props} />
-    </FormDialog>
+    </Modal>
   );
 }
 
@@ -26,13 +24,8 @@ function NewFlag({ path, onClose }: Props) {
   const navigate = useNavigate();
   const create = useCreateFlag(path);
   const form = useForm({ initialValues: { name: "", key: "", description: "", enabled: false } });
-  const { onName, onKey } = useProposedKey(form, proposeFlagKey);
-  const submit = async (values: { name: string; key: string; description: string; enabled: boolean }) => {
-    const flag = await create.mutateAsync({
-      ...values,
-      description: values.description.trim() || null,
-      rollout_percentage: 0,
-    });
+  const submit = async (values: typeof form.values) => {
+    const flag = await create.mutateAsync({ ...described(values), rollout_percentage: 0 });
     onClose();
     await navigate({
       to: "/projects/$projectId/environments/$environmentId/flags/$flagId",
@@ -41,32 +34,13 @@ function NewFlag({ path, onClose }: Props) {
   };
   return (
     <DialogForm form={form} action={t.flags.create} onSubmit={submit} onClose={onClose}>
-      <TextInput
-        label={t.flags.name}
+      <NameAndKeyFields
+        form={form}
+        propose={proposeFlagKey}
         placeholder={t.flags.namePlaceholder}
-        maxLength={255}
-        data-autofocus
-        {...form.getInputProps("name")}
-        onChange={(event) => onName(event.currentTarget.value)}
+        keyHint={t.flags.keyHint}
       />
-      <TextInput
-        label={t.flags.key}
-        description={t.flags.keyHint}
-        maxLength={128}
-        styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-        autoComplete="off"
-        spellCheck={false}
-        {...form.getInputProps("key")}
-        onChange={(event) => onKey(event.currentTarget.value)}
-      />
-      <Textarea
-        label={`${t.flags.description} (${t.optional})`}
-        autosize
-        minRows={2}
-        maxRows={6}
-        maxLength={10_000}
-        {...form.getInputProps("description")}
-      />
+      <DescriptionField {...form.getInputProps("description")} />
       <Checkbox label={t.flags.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
     </DialogForm>
   );

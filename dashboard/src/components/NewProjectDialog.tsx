@@ -1,49 +1,34 @@
-import { Textarea, TextInput } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import { useCreateProject } from "../api/projects";
+import { described } from "../lib/described";
+import type { DialogProps } from "../lib/useDialog";
 import { t } from "../texts";
-import { DialogForm, FormDialog } from "./FormDialog";
+import { DialogForm } from "./DialogForm";
+import { DescriptionField, NameField } from "./fields";
 
-interface Props {
-  readonly opened: boolean;
-  readonly onClose: () => void;
-}
-
-export function NewProjectDialog(props: Props) {
+export function NewProjectDialog(props: DialogProps) {
   return (
-    <FormDialog title={t.projects.new} {...props}>
+    <Modal title={t.projects.new} {...props}>
       <NewProject onClose={props.onClose} />
-    </FormDialog>
+    </Modal>
   );
 }
 
-function NewProject({ onClose }: { onClose: () => void }) {
+function NewProject({ onClose }: Pick<DialogProps, "onClose">) {
   const navigate = useNavigate();
   const create = useCreateProject();
   const form = useForm({ initialValues: { name: "", description: "" } });
-  const submit = async ({ name, description }: { name: string; description: string }) => {
-    const project = await create.mutateAsync({ name, description: description.trim() || null });
+  const submit = async (values: typeof form.values) => {
+    const project = await create.mutateAsync(described(values));
     onClose();
     await navigate({ to: "/projects/$projectId", params: { projectId: project.id } });
   };
   return (
     <DialogForm form={form} action={t.projects.create} onSubmit={submit} onClose={onClose}>
-      <TextInput
-        label={t.projects.name}
-        placeholder={t.projects.namePlaceholder}
-        maxLength={255}
-        data-autofocus
-        {...form.getInputProps("name")}
-      />
-      <Textarea
-        label={`${t.projects.description} (${t.optional})`}
-        autosize
-        minRows={2}
-        maxRows={6}
-        maxLength={10_000}
-        {...form.getInputProps("description")}
-      />
+      <NameField placeholder={t.projects.namePlaceholder} {...form.getInputProps("name")} />
+      <DescriptionField {...form.getInputProps("description")} />
     </DialogForm>
   );
 }

@@ -7,9 +7,10 @@ import classes from "./History.module.css";
 import { RowsSkeleton } from "./PageSkeleton";
 import { LoadFailed } from "./ProblemPage";
 
-interface Props {
+export interface PagesProps {
   readonly query: {
     readonly isPending: boolean;
+    readonly isPlaceholderData: boolean;
     readonly error: Error | null;
     readonly hasNextPage: boolean;
     readonly isFetchingNextPage: boolean;
@@ -21,8 +22,8 @@ interface Props {
   readonly children: ReactNode;
 }
 
-export function Pages({ query, count, empty, children }: Props) {
-  if (query.isPending) return <RowsSkeleton rows={8} height={36} />;
+export function Pages({ query, count, empty, children }: PagesProps) {
+  if (query.isPending || (count === 0 && query.isPlaceholderData)) return <RowsSkeleton rows={8} height={36} />;
   if (query.error && count === 0) return <LoadFailed error={query.error} onRetry={query.refetch} />;
   if (count === 0 && !query.hasNextPage) return empty;
   return (

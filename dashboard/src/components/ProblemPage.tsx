@@ -1,6 +1,7 @@
 /** What stands in a page's place when it cannot be shown. */
 
 import { Alert, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { IconAlert } from "./icons";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { lineOf, Problem } from "../api/problem";
@@ -50,6 +51,7 @@ export function NotFoundAnywhere() {
 }
 
 export function NotFound() {
+  useDocumentTitle(`${t.problems.notFound} · ${t.product}`);
   return (
     <Container size={520} py={96} ta="center">
       <Title order={1}>{t.problems.notFound}</Title>

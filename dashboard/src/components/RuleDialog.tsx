@@ -1,33 +1,28 @@
 /** A rule to add or to change. */
 
-import { Checkbox, NativeSelect, NumberInput, TextInput } from "@mantine/core";
+import { Checkbox, Modal, NativeSelect, NumberInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { FlagPath, NewRule, Rule, RuleType } from "../api/client";
 import { useCreateRule, useUpdateRule } from "../api/rules";
 import { priorityAtEnd } from "../lib/priorities";
+import type { DialogProps } from "../lib/useDialog";
 import { t } from "../texts";
-import { DialogForm, FormDialog } from "./FormDialog";
+import { DialogForm } from "./DialogForm";
 
-interface Props {
+interface Props extends DialogProps {
   readonly path: FlagPath;
   /** The rules there are, behind which a new one takes its place. */
   readonly rules: readonly Rule[];
   readonly rule?: Rule;
-  readonly opened: boolean;
-  readonly onClose: () => void;
 }
 
 const TYPES: readonly RuleType[] = ["user_id", "user_email", "email_domain"];
 
 export function RuleDialog(props: Props) {
   return (
-    <FormDialog
-      title={props.rule ? t.rules.editHeading : t.rules.addHeading}
-      opened={props.opened}
-      onClose={props.onClose}
-    >
+    <Modal title={props.rule ? t.rules.editHeading : t.rules.addHeading} opened={props.opened} onClose={props.onClose}>
       <RuleForm {...props} />
-    </FormDialog>
+    </Modal>
   );
 }
 

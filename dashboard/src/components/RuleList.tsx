@@ -1,13 +1,13 @@
 /** Who gets the flag: its rules as sentences in their order, and what holds for everyone else. */
 
 import { Button, Group, Text, Title, VisuallyHidden } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Rule } from "../api/client";
 import { useReorderRules } from "../api/rules";
 import type { FlagPlace } from "../lib/flagPlace";
 import { notifyRefused } from "../lib/notify";
 import { reorder } from "../lib/priorities";
+import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
 import { IconPlus } from "./icons";
 import { RowsSkeleton } from "./PageSkeleton";
@@ -17,7 +17,8 @@ import classes from "./RuleList.module.css";
 import { RuleRow } from "./RuleRow";
 
 export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: readonly Rule[] | undefined }) {
-  const [adding, dialog] = useDisclosure(false);
+  const addition = useDialog();
+  const add = useRef<HTMLButtonElement>(null);
   const [moved, setMoved] = useState("");
   const { mutate, isPending } = useReorderRules(path);
   const move = (from: number, to: number) => {
@@ -35,7 +36,14 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
             {t.rules.intro}
           </Text>
         </div>
-        <Button variant="default" size="xs" leftSection={<IconPlus size={14} />} onClick={dialog.open} flex="none">
+        <Button
+          ref={add}
+          variant="default"
+          size="xs"
+          leftSection={<IconPlus size={14} />}
+          onClick={addition.open}
+          flex="none"
+        >
           {t.rules.add}
         </Button>
       </Group>
@@ -54,6 +62,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
                   count={rules.length}
                   isMoving={isPending}
                   onMove={move}
+                  onDeleted={() => add.current?.focus()}
                 />
               ))}
             </ol>
@@ -62,7 +71,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
         <Rollout path={path} flag={flag} hasRules={(rules?.length ?? 0) > 0} />
       </div>
       <VisuallyHidden role="status">{moved}</VisuallyHidden>
-      <RuleDialog path={path} rules={rules ?? []} opened={adding} onClose={dialog.close} />
+      <RuleDialog path={path} rules={rules ?? []} {...addition.props} />
     </section>
   );
 }

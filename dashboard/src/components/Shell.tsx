@@ -1,7 +1,7 @@
 /** The frame of every page after sign-in: where one is, where one can go, and who one is. */
 
-import { Link, Outlet, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Link, Outlet, useParams, useRouter } from "@tanstack/react-router";
+import { type RefObject, lazy, Suspense, useEffect, useRef, useState } from "react";
 import { onPaletteWish } from "../lib/paletteWish";
 import { t } from "../texts";
 import { AccountMenu } from "./AccountMenu";
@@ -17,6 +17,8 @@ const Palette = lazy(() => import("./Palette"));
 export function Shell() {
   const { projectId, environmentId } = useParams({ strict: false });
   const paletteWanted = usePaletteWanted();
+  const content = useRef<HTMLElement>(null);
+  useFocusAfterNavigation(content);
   return (
     <>
       <a href="#content" className={classes.skip}>
@@ -36,7 +38,7 @@ export function Shell() {
         </div>
         {projectId && <Sections projectId={projectId} environmentId={environmentId ?? null} />}
       </header>
-      <main id="content" tabIndex={-1} className={classes.content}>
+      <main ref={content} id="content" tabIndex={-1} className={classes.content}>
         <Outlet />
       </main>
       {paletteWanted && (
@@ -53,4 +55,16 @@ function usePaletteWanted(): boolean {
   const [wanted, setWanted] = useState(false);
   useEffect(() => onPaletteWish(() => setWanted(true)), []);
   return wanted;
+}
+
+/** What a navigation takes away, with the focus on it, leaves the focus to the page, so that the next stop is there. */
+function useFocusAfterNavigation(content: RefObject<HTMLElement | null>): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe("onRendered", ({ fromLocation, hrefChanged }) => {
+        if (fromLocation && hrefChanged && document.activeElement === document.body) content.current?.focus();
+      }),
+    [router, content],
+  );
 }

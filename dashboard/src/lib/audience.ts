@@ -8,12 +8,11 @@ export type Audience = (typeof AUDIENCES)[number];
 
 type Targeted = Pick<Flag, "enabled" | "rollout_percentage">;
 
-/** In a list's row: "2 rules, then 25 %". A rollout of 0 means that none is set: then the flag is on for everyone. */
+/** In a list's row: "2 rules, then 25%". A rollout of 0 means that none is set: then the flag is on for everyone. */
 export function audienceInShort(flag: Targeted, rulesInForce: number): string {
-  const rest = flag.rollout_percentage === 0 ? t.everyone : `${flag.rollout_percentage} % of users`;
-  if (rulesInForce === 0) return rest;
-  const others = flag.rollout_percentage === 0 ? "everyone" : `${flag.rollout_percentage} %`;
-  return `${rulesInForce} ${rulesInForce === 1 ? "rule" : "rules"}, then ${others}`;
+  const percentage = flag.rollout_percentage;
+  if (rulesInForce > 0) return t.flags.rulesThen(rulesInForce, percentage);
+  return percentage === 0 ? t.flags.everyone : t.flags.share(percentage);
 }
 
 /** Below the large switch, as a sentence. */

@@ -23,7 +23,7 @@ it("tells a switch as a switch, whichever way it was thrown", () => {
 it("says what changed and nothing else", () => {
   expect(fieldChanges(change({}))).toEqual([{ field: "enabled", before: "Off", after: "On" }]);
   const rollout = change({ before: { rollout_percentage: 0 }, after: { rollout_percentage: 25 } });
-  expect(fieldChanges(rollout)).toEqual([{ field: "rollout_percentage", before: "0 %", after: "25 %" }]);
+  expect(fieldChanges(rollout)).toEqual([{ field: "rollout_percentage", before: "0%", after: "25%" }]);
 });
 
 it("names a rule's flag, as far as it is known", () => {

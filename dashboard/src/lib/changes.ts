@@ -39,7 +39,7 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
 function shown(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "boolean") return value ? t.on : t.off;
-  if (typeof value === "number") return field === "rollout_percentage" ? `${value} %` : String(value);
+  if (typeof value === "number") return field === "rollout_percentage" ? `${value}%` : String(value);
   if (field === "rule_type") return t.rules.types[value as keyof typeof t.rules.types];
   return typeof value === "string" ? value : JSON.stringify(value);
 }

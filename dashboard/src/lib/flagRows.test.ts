@@ -63,5 +63,5 @@ it("is not fooled by keys that every object has", () => {
 
 it("says who gets a flag", () => {
   expect(audienceInShort({ enabled: true, rollout_percentage: 0 }, 0)).toBe("Everyone");
-  expect(audienceInShort({ enabled: true, rollout_percentage: 25 }, 2)).toBe("2 rules, then 25 %");
+  expect(audienceInShort({ enabled: true, rollout_percentage: 25 }, 2)).toBe("2 rules, then 25%");
 });

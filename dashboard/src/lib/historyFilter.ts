@@ -5,8 +5,8 @@ import type { HistorySearch } from "./search";
 
 export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilter {
   return {
-    userId: search.user ?? "",
-    userEmail: search.email ?? "",
+    userId: search.user?.trim() ?? "",
+    userEmail: search.email?.trim() ?? "",
     flagKey,
     enabled: search.answer === undefined || search.answer === "any" ? null : search.answer === "on",
     period: search.period ?? "day",

@@ -9,6 +9,16 @@ export interface Target {
   readonly flagKey: string;
 }
 
+interface Place {
+  readonly project: { readonly sdk_key: string };
+  readonly environment: { readonly key: string };
+}
+
+/** Where this page's own server would be asked. */
+export function targetOf({ project, environment }: Place, flagKey: string): Target {
+  return { origin: window.location.origin, sdkKey: project.sdk_key, environment: environment.key, flagKey };
+}
+
 export const LANGUAGES = ["curl", "Python", "JavaScript"] as const;
 export type Language = (typeof LANGUAGES)[number];
 

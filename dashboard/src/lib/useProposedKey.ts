@@ -1,18 +1,16 @@
 /** A key that follows the name as long as nobody has typed one. */
 
+import type { GetInputPropsReturnType } from "@mantine/form";
 import { useState } from "react";
 
-interface Keyed {
-  readonly name: string;
-  readonly key: string;
-}
-
-interface Form {
-  readonly getValues: () => Keyed;
+/** A form that has, among others, a name and a key. */
+export interface NamedForm {
+  readonly getValues: () => { readonly name: string; readonly key: string };
   readonly setFieldValue: (field: "name" | "key", value: string) => void;
+  readonly getInputProps: (field: "name" | "key") => GetInputPropsReturnType;
 }
 
-export function useProposedKey(form: Form, propose: (name: string) => string) {
+export function useProposedKey(form: NamedForm, propose: (name: string) => string) {
   const [isOwn, setIsOwn] = useState(false);
   const onName = (name: string): void => {
     form.setFieldValue("name", name);

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { flagQuery } from "../api/flags";
 import { rulesQuery } from "../api/rules";
-import { FlagChanges } from "../components/FlagChanges";
+import { ChangePages } from "../components/ChangePages";
 import { FlagHeading } from "../components/FlagHeading";
 import { FlagHistory } from "../components/FlagHistory";
 import { FlagUse } from "../components/FlagUse";
@@ -55,7 +55,7 @@ export function FlagPage() {
           <FlagHistory {...place} search={search} />
         </Tabs.Panel>
         <Tabs.Panel value="changes">
-          <FlagChanges path={path} />
+          <ChangePages path={path} flagId={flagId} emptyText={t.changes.flagEmptyText} />
         </Tabs.Panel>
         <Tabs.Panel value="code">
           <FlagUse {...place} />

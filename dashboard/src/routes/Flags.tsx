@@ -1,7 +1,6 @@
 /** All flags of an environment. */
 
 import { Button, Text, VisuallyHidden } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { IconFunnelOff, IconFlag, IconPlus } from "../components/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -21,6 +20,7 @@ import { type FlagRow, rowsOf, selectRows } from "../lib/flagRows";
 import { notifyRefused } from "../lib/notify";
 import { type FlagsSearch, toFlagsSearch } from "../lib/search";
 import { createFlagCommand } from "../lib/snippets";
+import { useDialog } from "../lib/useDialog";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 
@@ -31,7 +31,7 @@ export function Flags() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const input = useRef<HTMLInputElement>(null);
-  const [creating, dialog] = useDisclosure(false);
+  const creation = useDialog();
   const { data: flags, error, refetch } = useQuery(flagsQuery(path));
   const { data: rules } = useQuery(rulesByFlagQuery(path));
   const { data: summary } = useQuery(summaryQuery(path, "day"));
@@ -46,8 +46,12 @@ export function Flags() {
     (next: FlagsSearch) => void navigate({ search: toFlagsSearch({ ...next }), replace: true }),
     [navigate],
   );
+  const clear = () => {
+    onFilter({});
+    input.current?.focus(); // the button that was pressed is about to go
+  };
   const create = (
-    <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+    <Button leftSection={<IconPlus size={16} />} onClick={creation.open}>
       {t.flags.new}
     </Button>
   );
@@ -71,13 +75,13 @@ export function Flags() {
       )}
       {flags && !isEmpty && (
         <>
-          <FlagFilters search={search} onChange={onFilter} input={input} />
+          <FlagFilters search={search} onChange={onFilter} onClear={clear} input={input} />
           {found.length > 0 ? (
             <FlagTable rows={found} search={input} onSwitch={onSwitch} />
           ) : (
             <Empty icon={<IconFunnelOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
-              <Button variant="default" onClick={() => onFilter({})}>
-                {t.flags.clear}
+              <Button variant="default" onClick={clear}>
+                {t.clearFilters}
               </Button>
             </Empty>
           )}
@@ -87,7 +91,7 @@ export function Flags() {
           <VisuallyHidden>{t.flags.keys}</VisuallyHidden>
         </>
       )}
-      <NewFlagDialog path={path} opened={creating} onClose={dialog.close} />
+      <NewFlagDialog path={path} {...creation.props} />
     </Page>
   );
 }

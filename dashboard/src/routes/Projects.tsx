@@ -1,7 +1,6 @@
 /** All projects of the account. */
 
 import { Button, Text, TextInput } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { IconGrid, IconPlus, IconSearch } from "../components/icons";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -16,6 +15,7 @@ import { RowsSkeleton } from "../components/PageSkeleton";
 import { LoadFailed } from "../components/ProblemPage";
 import { When } from "../components/When";
 import { createProjectCommand } from "../lib/snippets";
+import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
 import classes from "./Projects.module.css";
 
@@ -23,9 +23,9 @@ const SEARCH_FROM = 8;
 
 export function Projects() {
   const { data, error, refetch } = useQuery(projectsQuery);
-  const [creating, dialog] = useDisclosure(false);
+  const creation = useDialog();
   const create = (
-    <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+    <Button leftSection={<IconPlus size={16} />} onClick={creation.open}>
       {t.projects.new}
     </Button>
   );
@@ -43,7 +43,7 @@ export function Projects() {
           <CodeBlock code={createProjectCommand(window.location.origin)} label={t.projects.emptyCurl} />
         </Empty>
       )}
-      <NewProjectDialog opened={creating} onClose={dialog.close} />
+      <NewProjectDialog {...creation.props} />
     </Page>
   );
 }

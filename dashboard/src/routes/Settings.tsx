@@ -1,18 +1,20 @@
 /** A project's name, SDK key and environments, and its end. */
 
-import { Button, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
+import { Button, Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useDisclosure } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Project } from "../api/client";
 import { useDeleteProject, useUpdateProject } from "../api/projects";
-import { DeleteDialog } from "../components/DeleteDialog";
+import { DeleteDialog } from "../components/ConfirmDialog";
+import { DialogForm } from "../components/DialogForm";
 import { EnvironmentList } from "../components/EnvironmentList";
-import { DialogForm } from "../components/FormDialog";
+import { DescriptionField, NameField } from "../components/fields";
 import { Page } from "../components/Page";
 import { SdkKey } from "../components/SdkKey";
+import { described } from "../lib/described";
 import { notifyDone } from "../lib/notify";
+import { useDialog } from "../lib/useDialog";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
 import classes from "./Settings.module.css";
@@ -59,46 +61,32 @@ function Section({ title, text, id, children }: SectionProps) {
 function General({ project }: { project: Project }) {
   const update = useUpdateProject(project.id);
   const form = useForm({ initialValues: { name: project.name, description: project.description ?? "" } });
-  const save = async ({ name, description }: { name: string; description: string }) => {
-    await update.mutateAsync({ name, description: description.trim() || null });
+  const save = async (values: typeof form.values) => {
+    await update.mutateAsync(described(values));
     notifyDone(t.settings.saved);
   };
   return (
     <DialogForm form={form} action={t.save} onSubmit={save}>
-      <TextInput label={t.projects.name} maxLength={255} {...form.getInputProps("name")} />
-      <Textarea
-        label={`${t.projects.description} (${t.optional})`}
-        autosize
-        minRows={2}
-        maxRows={8}
-        maxLength={10_000}
-        {...form.getInputProps("description")}
-      />
+      <NameField {...form.getInputProps("name")} />
+      <DescriptionField {...form.getInputProps("description")} />
     </DialogForm>
   );
 }
 
 function DeleteProject({ project }: { project: Project }) {
-  const [asking, dialog] = useDisclosure(false);
+  const deletion = useDialog();
   const navigate = useNavigate();
   const remove = useDeleteProject(project.id);
-  const confirm = async () => {
+  const deleteIt = async () => {
     await remove.mutateAsync();
     await navigate({ to: "/", replace: true });
-    notifyDone(t.deletion.done(project.name));
   };
   return (
     <>
-      <Button variant="outline" color="alarm" onClick={dialog.open}>
+      <Button variant="outline" color="alarm" onClick={deletion.open}>
         {t.settings.deleteProject}
       </Button>
-      <DeleteDialog
-        name={project.name}
-        consequence={t.deletion.project}
-        opened={asking}
-        onClose={dialog.close}
-        onDelete={confirm}
-      />
+      <DeleteDialog name={project.name} consequence={t.deletion.project} onDelete={deleteIt} {...deletion.props} />
     </>
   );
 }

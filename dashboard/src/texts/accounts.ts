@@ -1,6 +1,5 @@
 export const accounts = {
   signIn: "Sign in",
-  signInHeading: "Sign in to Flagstaff",
   register: "Create account",
   registerHeading: "Create your account",
   email: "Email",
@@ -22,6 +21,5 @@ export const accounts = {
   noToken: "This page is reached by the link in the mail. Ask for a new one.",
   askAgain: "Ask for a new link",
   expired: "Your session has ended. Sign in to go on where you were.",
-  registered: "Your account is ready.",
   tagline: "Feature flags that turn off at once and say why.",
 };

@@ -28,8 +28,6 @@ export const history = {
   chartNone: "No evaluations in this period",
   total: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "evaluation" : "evaluations"}`,
   reasons: "By reason",
-  reasonColumn: "Reason",
-  countColumn: "Answers",
   showFlags: "Show every flag's answer",
   bar: (when: string, on: number, off: number) =>
     `${when}: ${on.toLocaleString("en")} on, ${off.toLocaleString("en")} off`,
@@ -43,11 +41,7 @@ export const changes = {
   flagEmptyText: "Every change to this flag and its rules is listed here.",
   before: "Before",
   after: "After",
-  field: "Field",
   commandLine: "Command line",
-  details: "Before and after",
-  older: "Show older",
-  nothing: "—",
   verbs: {
     "project.created": "created the project",
     "project.updated": "changed the project",

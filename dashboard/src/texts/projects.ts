@@ -2,9 +2,7 @@ export const projects = {
   heading: "Projects",
   new: "New project",
   create: "Create project",
-  name: "Name",
   namePlaceholder: "Web shop",
-  description: "Description",
   emptyHeading: "Create your first project",
   emptyText:
     "A project is one application. It comes with two environments, Production and Staging, and one SDK key that serves both.",
@@ -12,7 +10,6 @@ export const projects = {
   search: "Find a project",
   none: (query: string) => `No project matches “${query}”.`,
   created: "Created",
-  open: (name: string) => `Open ${name}`,
 };
 
 export const settings = {
@@ -32,8 +29,7 @@ export const settings = {
   regenerated: "The key is new. The old one is refused from now on.",
   environments: "Environments",
   environmentsText: "Each has its own flags. The key is what your application sends and cannot be changed later.",
-  environmentName: "Name",
-  environmentKey: "Key",
+  environmentPlaceholder: "Canary",
   environmentCreate: "Create environment",
   environmentNew: "New environment",
   environmentRename: "Rename environment",

@@ -1,22 +1,36 @@
-/** From a refused call to its form: messages at their fields, and what belongs to none above the form. */
+/** A form's way to the server and back: refusals stand at their fields, and what belongs to none above the button. */
 
 import type { UseFormReturnType } from "@mantine/form";
 import { useState } from "react";
 import { type FieldProblem, lineOf, Problem } from "../api/problem";
 
-export function useRefusal<Values extends object>(form: UseFormReturnType<Values>) {
+export function useSubmission<Values extends object>(
+  form: UseFormReturnType<Values>,
+  send: (values: Values) => Promise<unknown>,
+) {
   const [refusal, setRefusal] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
   const show = (error: unknown): void => {
     const known = fieldsOf(error).filter((each) => each.field in form.getValues());
     if (known.length === 0) {
       setRefusal(lineOf(error));
       return;
     }
-    setRefusal(null);
     form.setErrors(Object.fromEntries(known.map((each) => [each.field, capitalised(each.message)])));
     form.getInputNode(known[0]?.field ?? "")?.focus();
   };
-  return { refusal, show, clear: () => setRefusal(null) };
+  const onSubmit = form.onSubmit(async (values) => {
+    setBusy(true);
+    setRefusal(null);
+    try {
+      await send(values);
+    } catch (error) {
+      show(error);
+    } finally {
+      setBusy(false);
+    }
+  });
+  return { onSubmit, refusal, busy };
 }
 
 /** What is taken already is the key or the email: a conflict names no field, since no form has both. */

@@ -1,0 +1,31 @@
+/** The form in a dialog, or on a page, where there is nothing to cancel. */
+
+import { Button, Group } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import type { ReactNode } from "react";
+import { t } from "../texts";
+import { Form } from "./Form";
+
+interface Props<Values extends object> {
+  readonly form: UseFormReturnType<Values>;
+  readonly action: string;
+  readonly onSubmit: (values: Values) => Promise<unknown>;
+  readonly onClose?: () => void;
+  readonly children: ReactNode;
+}
+
+export function DialogForm<Values extends object>({ action, onClose, ...rest }: Props<Values>) {
+  const buttons = (busy: boolean) => (
+    <Group justify={onClose ? "flex-end" : "flex-start"} gap="xs">
+      {onClose && (
+        <Button variant="default" onClick={onClose}>
+          {t.cancel}
+        </Button>
+      )}
+      <Button type="submit" loading={busy}>
+        {action}
+      </Button>
+    </Group>
+  );
+  return <Form buttons={buttons} {...rest} />;
+}

@@ -1,0 +1,45 @@
+/** A history of evaluations below its filters: the chart, the rows, and where there are none, how to come by some. */
+
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { EvaluationFilter } from "../api/history";
+import type { useHere } from "../lib/useHere";
+import { evaluateSnippet, targetOf } from "../lib/snippets";
+import { t } from "../texts";
+import { CodeBlock } from "./CodeBlock";
+import { Empty } from "./Empty";
+import { HistoryChart } from "./HistoryChart";
+import { IconFunnelOff, IconHistory } from "./icons";
+import { Pages, type PagesProps } from "./Pages";
+
+interface Props extends Pick<PagesProps, "query" | "count"> {
+  readonly here: ReturnType<typeof useHere>;
+  readonly filter: EvaluationFilter;
+  /** Whose chart it is; an empty key is that of the whole environment. */
+  readonly flagKey: string;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+  readonly children: ReactNode;
+}
+
+export function EvaluationPages({ here, filter, flagKey, isFiltered, onClear, query, count, children }: Props) {
+  const empty = isFiltered ? (
+    <Empty icon={<IconFunnelOff size={22} />} title={t.history.noMatch} text={t.history.noMatchText}>
+      <Button variant="default" onClick={onClear}>
+        {t.clearFilters}
+      </Button>
+    </Empty>
+  ) : (
+    <Empty icon={<IconHistory size={22} />} title={t.history.emptyHeading} text={t.history.emptyText}>
+      <CodeBlock code={evaluateSnippet("curl", targetOf(here, flagKey))} label={t.history.emptyText} />
+    </Empty>
+  );
+  return (
+    <>
+      {count > 0 && <HistoryChart path={here.path} period={filter.period} flagKey={flagKey} />}
+      <Pages query={query} count={count} empty={empty}>
+        {children}
+      </Pages>
+    </>
+  );
+}

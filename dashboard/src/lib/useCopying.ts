@@ -1,0 +1,29 @@
+/** Copies a text, and tells so for a moment. */
+
+import { useTimeout } from "@mantine/hooks";
+import { useState } from "react";
+
+const TOLD_MILLISECONDS = 1500;
+
+export function useCopying(text: string) {
+  const [copied, setCopied] = useState(false);
+  const { start } = useTimeout(() => setCopied(false), TOLD_MILLISECONDS);
+  const copy = async () => {
+    await write(text);
+    setCopied(true);
+    start();
+  };
+  return { copied, copy };
+}
+
+/** A page that came by plain HTTP, as in many a house network, has no clipboard but the old way to it. */
+async function write(text: string): Promise<void> {
+  if (window.isSecureContext) return navigator.clipboard.writeText(text);
+  const fill = (event: ClipboardEvent) => {
+    event.clipboardData?.setData("text/plain", text);
+    event.preventDefault();
+  };
+  document.addEventListener("copy", fill, { once: true });
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way
+  document.execCommand("copy");
+}

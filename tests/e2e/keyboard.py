@@ -1,0 +1,61 @@
+"""Hands on a keyboard and nowhere else: what is used is reached by tabbing, and the focus is seen on its way there."""
+
+from playwright.async_api import Locator, Page, expect
+
+MOST_STOPS = 60
+# What is wrong with the focus where it is now; null if nothing is. Fields show it by their frame.
+# Looked at when the page has been drawn anew.
+FAULT_OF_FOCUS = """() => new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve(fault())));
+  const fault = () => {
+    const at = document.activeElement;
+    if (at === document.body) return null;
+    const box = at.getBoundingClientRect();
+    const where = at.getAttribute("aria-label") || at.outerHTML.slice(0, 120);
+    if (box.bottom <= 0 || box.top >= innerHeight || box.right <= 0 || box.left >= innerWidth)
+      return `out of sight: ${where}`;
+    if (at.matches("input, textarea, select")) return null;
+    const { outlineStyle, outlineWidth } = getComputedStyle(at);
+    if (outlineStyle === "none" || parseFloat(outlineWidth) < 1) return `not to be seen: ${where}`;
+    const over = document.elementFromPoint(box.left + box.width / 2, box.top + Math.min(box.height, 40) / 2);
+    return at.contains(over) || over?.contains(at) ? null : `covered: ${where}`;
+  };
+})"""
+
+
+class Keyboard:
+    """The keyboard in front of a page."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            await self._page.keyboard.press(key)
+
+    async def type(self, text: str) -> None:
+        """Type over what the field that has the focus holds."""
+        await self.press("ControlOrMeta+a")
+        await self._page.keyboard.type(text)
+
+    async def go_to(self, target: Locator, key: str = "Tab") -> None:
+        """Tab until the target has the focus, back with `Shift+Tab`; every stop on the way must be seen to have it."""
+        await expect(target).to_be_visible()
+        for _ in range(MOST_STOPS):
+            if await target.evaluate("element => element === document.activeElement"):
+                return
+            await self.press(key)
+            fault = await self._page.evaluate(FAULT_OF_FOCUS)
+            assert fault is None, fault
+        raise AssertionError(f"never reached by {MOST_STOPS} tabs: {target}")
+
+    async def use(self, target: Locator, key: str = "Enter") -> None:
+        """Go to the target and press the key there."""
+        await self.go_to(target)
+        await self.press(key)
+
+    async def write(self, target: Locator, text: str) -> None:
+        """Go to a field and type into it."""
+        await self.go_to(target)
+        await self.type(text)

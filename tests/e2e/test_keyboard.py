@@ -1,0 +1,229 @@
+"""Everything by keyboard: no test here touches a mouse, and the focus is always somewhere to be seen."""
+
+import re
+from contextlib import AsyncExitStack
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from tests.e2e.keyboard import Keyboard
+from tests.e2e.people import PASSWORD, Person, environment_page, flag_page
+from tests.support.api import Json
+from tests.support.server import ServerProcess
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
+    """Somebody who wishes less motion, so that nothing that is fading covers what has the focus."""
+    return await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
+
+
+@pytest.fixture
+def keyboard(visitor: Person) -> Keyboard:
+    """All that the visitor has in hand."""
+    return Keyboard(visitor.page)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def flag(ada: Person) -> Json:
+    """A flag with three rules."""
+    flag = await ada.api.create_flag(rollout_percentage=25)
+    for number, value in enumerate(("third", "second", "first")):
+        await ada.api.create_rule(flag, rule_value=value, priority=number * 10)
+    return flag
+
+
+async def test_from_registration_to_the_history_of_the_first_flag(visitor: Person, keyboard: Keyboard) -> None:
+    page = visitor.page
+    await page.goto("/")
+    await expect(page.get_by_label("Email")).to_be_focused()
+    await keyboard.use(page.get_by_role("link", name="Create account"))
+    await visitor.sees_heading("Create your account")
+    await expect(page.get_by_label("Email")).to_be_focused()
+    await keyboard.type(visitor.email)
+    await keyboard.write(page.get_by_role("textbox", name="Password"), PASSWORD)
+    await keyboard.press("Enter")
+
+    await visitor.sees_heading("Create your first project")
+    await keyboard.use(page.get_by_role("button", name="New project"))
+    await expect(page.get_by_label("Name")).to_be_focused()
+    await keyboard.type("Web shop")
+    await keyboard.press("Enter")
+
+    await visitor.sees_heading("No flags in Production yet")
+    await keyboard.use(page.get_by_role("button", name="New flag"))
+    await expect(page.get_by_label("Name")).to_be_focused()
+    await keyboard.type("New checkout")
+    await keyboard.write(page.get_by_label("Description"), "One page")
+    await keyboard.use(page.get_by_role("button", name="Create flag"))
+
+    await visitor.sees_heading("New checkout")
+    await keyboard.use(page.get_by_role("button", name="Add rule"))
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_label("Value")).to_be_focused()
+    await keyboard.press("Shift+Tab", "ArrowDown")
+    await expect(dialog.get_by_label("Match by")).to_have_value("email_domain")
+    await keyboard.write(dialog.get_by_label("Value"), "acme.com")
+    await keyboard.press("Enter")
+    await expect(page.get_by_role("list")).to_contain_text("If the email's domain is acme.com, the flag is on")
+    await expect(page.get_by_role("region", name="Targeting").get_by_role("button", name="Add rule")).to_be_focused()
+
+    simulator = page.get_by_role("region", name="Try it")
+    await keyboard.write(simulator.get_by_label("Email"), "ada@acme.com")
+    await keyboard.press("Enter")
+    await expect(simulator.get_by_role("status")).to_contain_text("Flag is globally disabled")
+    switch = page.get_by_role("region", name="State").get_by_role("switch")
+    await keyboard.use(switch, "Space")
+    await expect(switch).to_be_checked()
+    await expect(switch).to_be_focused()
+    await keyboard.use(simulator.get_by_role("button", name="Evaluate"))
+    await expect(simulator.get_by_role("status")).to_contain_text("Matched email_domain targeting rule")
+
+    await keyboard.go_to(page.get_by_role("tab", name="Overview"))
+    await keyboard.press("ArrowRight")
+    await expect(page.get_by_role("tab", name="History")).to_be_focused()
+    await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(2)
+    await keyboard.go_to(page.get_by_label("Answer"))
+    await keyboard.press("ArrowDown")
+    await expect(page).to_have_url(re.compile("answer=on"))
+    await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)
+    await keyboard.write(page.get_by_label("User id"), "nobody")
+    await visitor.sees_heading("No evaluation matches these filters")
+
+
+async def test_rules_are_moved_and_the_focus_goes_with_them(ada: Person, flag: Json, keyboard: Keyboard) -> None:
+    page = ada.page
+    await page.goto(flag_page(flag))
+    rules = page.get_by_role("region", name="Targeting").get_by_role("listitem")
+    up = page.get_by_role("button", name="Move up: If the user id is second")
+    down = page.get_by_role("button", name="Move down: If the user id is second")
+    told = page.get_by_role("status")
+    await keyboard.use(up)
+    await expect(rules.first).to_contain_text("second")
+    await expect(up).to_be_focused()
+    await expect(told.filter(has_text="Moved to position 1.")).to_have_count(1)
+    await keyboard.press("Enter")
+    await keyboard.use(down)
+    await expect(rules.nth(1)).to_contain_text("second")
+    await expect(down).to_be_focused()
+    await expect(told.filter(has_text="Moved to position 2.")).to_have_count(1)
+    await keyboard.press("Enter")
+    await expect(rules.nth(2)).to_contain_text("second")
+    await expect(down).to_be_focused()
+    await expect(told.filter(has_text="Moved to position 3.")).to_have_count(1)
+    values = [rule["rule_value"] for rule in (await ada.api.get(f"/api{flag_page(flag)}/rules")).json()]
+    assert values == ["first", "third", "second"]
+
+
+async def test_what_a_menu_opens_gives_the_focus_back_to_the_menus_button(
+    ada: Person, flag: Json, keyboard: Keyboard
+) -> None:
+    page = ada.page
+    await page.goto(flag_page(flag))
+    dialog = page.get_by_role("dialog")
+    for button in ("Actions", "Actions for: If the user id is first"):
+        opener = page.get_by_role("button", name=button, exact=True)
+        await keyboard.use(opener)
+        await expect(page.get_by_role("menuitem", name="Edit")).to_be_focused()
+        await keyboard.press("Escape")
+        await expect(opener).to_be_focused()
+        for key in ("Enter", "ArrowDown"):  # to edit, and to delete
+            await keyboard.press("Enter")
+            await expect(page.get_by_role("menuitem", name="Edit")).to_be_focused()
+            await keyboard.press(*([key] if key == "Enter" else [key, "Enter"]))
+            await expect(dialog).to_be_visible()
+            await expect(dialog.locator(":focus")).to_have_count(1)
+            await keyboard.press("Escape")
+            await expect(dialog).to_have_count(0)
+            await expect(opener).to_be_focused()
+
+
+async def test_settings_are_changed_and_what_breaks_is_confirmed(ada: Person, keyboard: Keyboard) -> None:
+    project = await ada.api.create_project()
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    await page.goto(f"/projects/{project['id']}/settings")
+    await keyboard.write(page.get_by_role("textbox", name="Name"), "Web shop")
+    await keyboard.press("Enter")
+    await expect(page.get_by_role("button", name="Project Web shop")).to_be_visible()
+
+    regenerate = page.get_by_role("button", name="Regenerate key")
+    await keyboard.use(regenerate)
+    await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    await keyboard.press("Escape")
+    await expect(regenerate).to_be_focused()
+    assert (await ada.api.evaluate(project["sdk_key"])).status_code == 200
+    await keyboard.press("Enter")
+    await keyboard.use(dialog.get_by_role("button", name="Regenerate and break the old key"))
+    await ada.sees("The key is new.")
+    await expect(regenerate).to_be_focused()
+    assert (await ada.api.evaluate(project["sdk_key"])).status_code == 401
+
+    await keyboard.use(page.get_by_role("button", name="Delete Staging"))
+    await expect(dialog.get_by_role("textbox")).to_be_focused()
+    await keyboard.type("Stagin")
+    await keyboard.press("Enter")
+    await expect(dialog.get_by_role("button", name="Delete", exact=True)).to_be_disabled()
+    await keyboard.type("Staging")
+    await keyboard.press("Enter")
+    await ada.sees("Staging is deleted.")
+    await expect(page.get_by_role("button", name="New environment")).to_be_focused()
+    listed = (await ada.api.get(f"/api/projects/{project['id']}/environments")).json()
+    assert [each["key"] for each in listed] == ["production"]
+
+
+async def test_the_way_out_and_the_look_are_in_the_menu_of_the_account(ada: Person, keyboard: Keyboard) -> None:
+    page = ada.page
+    await page.goto("/")
+    account = page.get_by_role("button", name="Account")
+    await keyboard.use(account)
+    await expect(page.get_by_role("menuitemradio", name="Light")).to_be_focused()
+    await keyboard.press("ArrowDown", "Enter")
+    await expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
+    await keyboard.press("Escape")
+    await expect(account).to_be_focused()
+    await keyboard.press("Enter")
+    await expect(page.get_by_role("menuitemradio", name="Light")).to_be_focused()
+    await keyboard.press("End", "Enter")
+    await ada.sees_heading("Sign in")
+    await expect(page.get_by_label("Email")).to_be_focused()
+    assert await ada.stored_session() is None
+
+
+async def test_the_first_stop_of_every_page_skips_to_its_content(ada: Person, flag: Json, keyboard: Keyboard) -> None:
+    page = ada.page
+    environment = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    project = f"/projects/{flag['project_id']}"
+    for path in ("/", environment, flag_page(flag), f"{environment}/history", f"{project}/settings"):
+        await page.goto(path)
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+        await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+        await keyboard.press("Tab")
+        await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        await keyboard.press("Enter")
+        await expect(page.get_by_role("main")).to_be_focused()
+        await keyboard.press("Tab")
+        await expect(page.get_by_role("main").locator(":focus")).to_have_count(1)
+
+
+async def test_another_environment_is_chosen_by_arrow_keys(ada: Person, flag: Json, keyboard: Keyboard) -> None:
+    page = ada.page
+    await page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
+    await keyboard.use(page.get_by_role("button", name="Environment Production"))
+    await expect(page.get_by_role("menuitem", name="Production")).to_be_focused()
+    await keyboard.press("ArrowDown", "Enter")
+    await ada.sees_heading("No flags in Staging yet")
+    await expect(page.locator(":focus")).to_be_visible()
+
+
+async def test_what_sticks_to_the_top_never_hides_the_focus_on_the_way_back(
+    ada: Person, flag: Json, keyboard: Keyboard
+) -> None:
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    for number in range(20):
+        await ada.api.create_flag(environment, name=f"Flag {number}", key=f"flag-{number}")
+    page = ada.page
+    await page.set_viewport_size({"width": 1280, "height": 500})
+    await page.goto(environment_page(environment))
+    await keyboard.go_to(page.get_by_role("link", name="Flag 9", exact=True))
+    await keyboard.go_to(page.get_by_role("searchbox"), "Shift+Tab")
