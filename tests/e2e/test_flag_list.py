@@ -111,7 +111,7 @@ async def test_a_row_says_who_gets_the_flag_and_what_its_last_day_was(ada: Perso
     row = ada.page.get_by_role("row").filter(has_text="Express payment")
     await expect(row).to_contain_text("1 rule, then everyone")
     await expect(row).to_contain_text("1 · 100% on")
-    await expect(row).to_contain_text("last this hour")
+    await expect(row).to_contain_text("evaluated this hour")
     await expect(ada.page.get_by_role("row").filter(has_text="New checkout")).to_contain_text("25% of users")
 
 

@@ -27,7 +27,7 @@ export function Simulator({ project, environment, flag }: FlagPlace) {
       <Form form={form} onSubmit={mutateAsync} buttons={ask}>
         <TextInput
           label={t.simulator.userId}
-          placeholder="user-42"
+          placeholder={t.simulator.userIdPlaceholder}
           maxLength={1024}
           autoComplete="off"
           spellCheck={false}
@@ -35,7 +35,7 @@ export function Simulator({ project, environment, flag }: FlagPlace) {
         />
         <TextInput
           label={t.simulator.userEmail}
-          placeholder="ada@acme.com"
+          placeholder={t.simulator.userEmailPlaceholder}
           maxLength={1024}
           autoComplete="off"
           spellCheck={false}

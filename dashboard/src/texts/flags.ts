@@ -37,7 +37,7 @@ export const flags = {
   switchLabel: (name: string) => name,
   notSwitched: (name: string, wanted: boolean) => `${name} was not turned ${wanted ? "on" : "off"}`,
   neverEvaluated: "Not evaluated",
-  lastSeen: (when: string | null) => (when === null ? "last this hour" : `last ${when}`),
+  lastSeen: (when: string | null) => (when === null ? "evaluated this hour" : `evaluated ${when}`),
   dayLabel: (on: number, off: number) =>
     on + off === 0
       ? "Not evaluated in the last 24 hours"
@@ -110,7 +110,9 @@ export const simulator = {
   heading: "Try it",
   intro: "What would this user get, and why? Asks the real endpoint; the answer shows up in the history.",
   userId: "User id",
+  userIdPlaceholder: "user-42",
   userEmail: "Email",
+  userEmailPlaceholder: "ada@acme.com",
   ask: "Evaluate",
   forNobody: "for a user without id and email",
   unknownFlag: "The answer does not hold this flag.",
