@@ -77,7 +77,7 @@ async def test_histories_filter_and_follow_live(ada: Person, flag: Json) -> None
     await expect(page.get_by_role("cell", name="user-1", exact=True)).to_be_visible()
     await page.goto(f"{flag_page(flag)}?tab=history&user=user-2")
     await expect(page.get_by_role("cell", name="user-2", exact=True)).to_be_visible()
-    await expect(page.get_by_role("figure")).to_contain_text("2 evaluations")
+    await expect(page.get_by_role("figure")).to_contain_text("2 answers")
 
 
 async def test_what_people_write_never_becomes_markup(ada: Person) -> None:

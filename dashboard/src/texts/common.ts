@@ -59,7 +59,7 @@ export const shell = {
 };
 
 export const palette = {
-  placeholder: "Go to a flag, an environment, a project …",
+  placeholder: "Go to a flag, environment, project …",
   label: "Command palette",
   nothing: "Nothing found",
   pages: "Pages",

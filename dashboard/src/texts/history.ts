@@ -26,7 +26,7 @@ export const history = {
   noMatchText: "Change the filters or choose a longer period.",
   chart: "Answers over time",
   chartNone: "No evaluations in this period",
-  total: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "evaluation" : "evaluations"}`,
+  total: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "answer" : "answers"}`,
   reasons: "By reason",
   showFlags: "Show every flag's answer",
   bar: (when: string, on: number, off: number) =>
