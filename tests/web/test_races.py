@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Awaitable
 from uuid import UUID
 
 import pytest
@@ -154,6 +155,13 @@ async def test_a_load_that_fails_after_the_commit_is_made_good_by_a_retry(
             await asyncio.sleep(0.01)
 
 
+async def seconds_of(work: Awaitable[object]) -> float:
+    """How long something takes."""
+    began = time.perf_counter()
+    await work
+    return time.perf_counter() - began
+
+
 async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_database_is(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
 ) -> None:
@@ -161,9 +169,9 @@ async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_datab
     actor = Actor(UUID(ada.account["id"]), ada.account["email"])
     path = FlagPath(UUID(flag["project_id"]), UUID(flag["environment_id"]), UUID(flag["id"]))
     flags = Flags(flagstaff.database, utc_now)
-    began = time.perf_counter()
-    await flags.toggle_flag(actor, path)
-    whole_seconds = time.perf_counter() - began
+    whole_seconds = min(
+        [await seconds_of(flags.toggle_flag(actor, path)) for _ in range(5)]
+    )  # the first is the longest
     ends = Counter[bool]()
     for part in range(24):
         toggle = asyncio.create_task(flags.toggle_flag(actor, path))
