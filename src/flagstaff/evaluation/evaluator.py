@@ -3,12 +3,16 @@
 Every application call passes here: one hash for each rollout, look-ups for the rules, one join. bench/ measures it.
 """
 
+from functools import partial
 from operator import getitem
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Evaluation, RuleMatch
 
 _HEAD = b'{"flags":{'
+_evaluation = partial(
+    tuple.__new__, Evaluation
+)  # a named tuple's own constructor is Python's, and takes three times as long
 
 
 def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> Evaluation:
@@ -27,8 +31,8 @@ def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str
     found = _find_matches(snapshot, user_id, email)
     if found:
         return _with_matches(snapshot, buckets, found)
-    body = b"".join((_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail))
-    return Evaluation(body, buckets + snapshot.ruled_recorded)
+    body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
+    return _evaluation((body, buckets + snapshot.ruled_recorded))
 
 
 def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:
@@ -62,4 +66,4 @@ def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[Ru
     for position, match in _first_of_each_flag(found).items():
         fragments[position] = snapshot.rule_answers[position][match.byte]
         recorded[position] = match.byte
-    return Evaluation(b"".join((_HEAD, *fragments, snapshot.constant_tail)), bytes(recorded))
+    return _evaluation((b"".join((_HEAD, *fragments, snapshot.constant_tail)), bytes(recorded)))

@@ -6,6 +6,7 @@
 import re
 from collections.abc import Callable, Hashable, Iterable
 from difflib import get_close_matches
+from functools import partial
 
 import msgspec
 
@@ -61,12 +62,9 @@ class Evaluate:
         self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
         """The project with this SDK key, if it is loaded already."""
         self._load = snapshots.find
-        self._limiter = limiter
-        self._record = record
-
-    def admit(self, client: Hashable) -> None:
+        self.admit: Callable[[Hashable], None] = partial(admit, limiter)
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
-        admit(self._limiter, client)
+        self._record = record
 
     async def load(self, sdk_key: str) -> ProjectSnapshot:
         """The project with this SDK key, loaded if need be.
@@ -96,9 +94,9 @@ class Evaluate:
         environment = project.environments.get(request.environment)
         if environment is None:
             raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
-        evaluation = evaluate(environment, user_id, user_email)
-        self._record(environment, user_id, user_email, evaluation.recorded)
-        return evaluation.body
+        answer, recorded = evaluate(environment, user_id, user_email)
+        self._record(environment, user_id, user_email, recorded)
+        return answer
 
 
 def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -29,6 +29,8 @@ _HEAD_MAX_BYTES = 4 * 1024
 _MAX_KNOWN_HEADS = 1024
 _MAX_HEADERS = 50
 
+_REQUEST = Phase.REQUEST  # to look up an enumeration's member takes a tenth of a microsecond
+
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -106,7 +108,7 @@ class LaneProtocol(BoundedProtocol):
             if len(self._held) < self._held_until_bytes:
                 return
             data = self._release()
-        if self.phase is Phase.REQUEST and data.startswith(_START) and self._is_clear():
+        if self.phase is _REQUEST and data.startswith(_START) and self._is_clear():
             end = data.find(_END, 0, _HEAD_MAX_BYTES) + len(_END)
             head = self.lane.head(data[:end])
             if head is not None:
@@ -156,7 +158,7 @@ class LaneProtocol(BoundedProtocol):
         except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
             return False
         lane.responses[200] += 1
-        length_and_id = b"%d\r\nx-request-id: %s" % (len(answer), request_id.encode())
+        length_and_id = f"{len(answer)}\r\nx-request-id: {request_id}".encode()
         self.transport.write(b"".join((lane.start(self.server_state), length_and_id, lane.tail, answer)))
         return True
 
