@@ -10,9 +10,7 @@ from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Evaluation, RuleMatch
 
 _HEAD = b'{"flags":{'
-_evaluation = partial(
-    tuple.__new__, Evaluation
-)  # a named tuple's own constructor is Python's, and takes three times as long
+_evaluation = partial(tuple.__new__, Evaluation)  # a named tuple's own constructor, without its Python frame
 
 
 def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> Evaluation:
