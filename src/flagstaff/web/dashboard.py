@@ -76,9 +76,8 @@ class Dashboard:
         file = self._files.get(scope["path"])
         if file is not None:
             return _file_response(file, headers.get("accept-encoding", ""))
-        if _OTHERS.match(scope["path"]) or "text/html" not in headers.get("accept", ""):
-            return None
-        return self._page_response()
+        is_page = "text/html" in headers.get("accept", "") and not _OTHERS.match(scope["path"])
+        return self._page_response() if is_page or scope["path"] == "/" else None
 
     def _page_response(self) -> Response:
         nonce = secrets.token_urlsafe(16)

@@ -60,6 +60,12 @@ async def test_only_what_a_page_needs_is_served(browser: httpx.AsyncClient, path
     assert answer.status_code == 404
 
 
+@pytest.mark.parametrize("accepted", ["*/*", "application/json", ""])
+async def test_the_front_door_is_the_page_for_everybody(browser: httpx.AsyncClient, accepted: str) -> None:
+    answer = await browser.get("/", headers={"accept": accepted})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+
+
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/projects/1/environments/2/flags/3", "/documents", "/apiary"])
 async def test_every_other_address_is_the_page_never_kept_and_always_policed(
     browser: httpx.AsyncClient, path: str
