@@ -43,5 +43,8 @@ async def test_a_first_visit_is_painted_within_a_second(ada: Person) -> None:
     for _ in range(VISITS):
         await ada.page.goto("/")
         await ada.sees_heading("Create your first project")
-        paints.append(await ada.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        painted = await ada.page.wait_for_function(
+            "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+        )
+        paints.append(await painted.json_value())
     assert min(paints) < MOST_MILLISECONDS_TO_PAINT, paints  # the best, for a busy machine holds up any page
