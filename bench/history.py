@@ -54,12 +54,12 @@ def make_batch(environment_id: Any, layout: Layout, first: int) -> RecordBatch:
     """A batch, `first` evaluations after the start."""
     in_rollout = [flag.default == Outcome.NOT_IN_ROLLOUT for flag in layout.recorded]
     start = int(START.timestamp()) * 10**9
-    records = []
-    for place in range(first, first + BATCH):
-        user = f"user-{random.randrange(USERS)}"
-        recorded = bytes(random.randrange(100) if each else NO_BUCKET for each in in_rollout)
-        records.append((start + place * GAP_NANOSECONDS, user, f"{user}@example.com", recorded))
-    return RecordBatch(random.randrange(BATCH_IDS), [RecordGroup(environment_id, layout, records)])
+    times = [start + place * GAP_NANOSECONDS for place in range(first, first + BATCH)]
+    users = [f"user-{random.randrange(USERS)}" for _ in times]
+    emails = [f"{user}@example.com" for user in users]
+    recorded = [bytes(random.randrange(100) if each else NO_BUCKET for each in in_rollout) for _ in times]
+    group = RecordGroup(environment_id, layout, times, users, emails, recorded)
+    return RecordBatch(random.randrange(BATCH_IDS), [group])
 
 
 async def timed(name: str, work: Callable[[], Awaitable[Any]], repeat: int = 7) -> None:

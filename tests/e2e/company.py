@@ -11,12 +11,11 @@ from uuid import UUID
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.records import Record
 from flagstaff.settings import Settings
 from flagstaff.storage.flags import create_flag
 from tests.support.api import Caller, Json
 from tests.support.builders import make_flag
-from tests.support.history import make_batch, write
+from tests.support.history import Record, make_batch, write
 
 EMAIL = "ada@acme.com"
 PASSWORD = "correct horse battery staple"
@@ -114,7 +113,7 @@ async def _live_through_a_day(flagstaff: Flagstaff, shop: Json) -> None:
             if chance.random() < 0.06:
                 email = chance.choice(["linus@acme.com", "grace@acme.com", "alan@acme.com"])
             user = None if chance.random() < 0.02 else f"user-{number}"
-            recorded = evaluate(environment, user, email).recorded
+            recorded = evaluate(environment, user, email)[1]
             records.append((int(min(moment, now).timestamp() * 10**9), user, email, recorded))
     await write(
         flagstaff.database,

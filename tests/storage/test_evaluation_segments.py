@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.records import RecordBatch, RecordGroup
 from flagstaff.runtime.spool import Spool
 from flagstaff.storage import evaluation_pages, tables
 from flagstaff.storage.database import Database
@@ -91,6 +90,13 @@ async def test_a_large_batch_becomes_several_segments(database: Database) -> Non
     assert len(await read(database, environment_id)) == 1201
 
 
+async def test_a_batch_that_needs_no_other_segment_continues_none(database: Database) -> None:
+    environment_id = uuid4()
+    await write(database, make_batch(environment_id, LAYOUT, make_record(0)))
+    await write(database, make_batch(environment_id, LAYOUT, *(make_record(1) for _ in range(CONTINUED_SIZE))))
+    assert await sizes(database) == [1, CONTINUED_SIZE]
+
+
 @pytest.mark.parametrize("case", ["another layout", "an older batch", "another hour", "another environment"])
 async def test_what_does_not_fit_a_small_segment_begins_another(database: Database, case: str) -> None:
     environment_id = uuid4()
@@ -162,7 +168,7 @@ async def test_a_batch_that_waited_on_disk_though_it_had_arrived_is_there_once_a
     store: Store, tmp_path: Path
 ) -> None:
     environment_id = uuid4()
-    batch = RecordBatch(7, [RecordGroup(environment_id, LAYOUT, [make_record(0, "Zoë", user_email="")])])
+    batch = make_batch(environment_id, LAYOUT, make_record(0, "Zoë", user_email=""))
     for _ in range(2):
         spool, database = Spool(tmp_path / "spool"), Database(store.database_url, store.data_directory)
         await spool.open()

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import RecordBatch, RecordedEvaluation, RecordGroup
+from flagstaff.evaluation.records import RecordBatch, RecordedEvaluation
 from flagstaff.storage import evaluation_pages, evaluations, tables
 from flagstaff.storage.database import Database
 from flagstaff.storage.evaluation_pages import list_evaluations
-from tests.support.history import ANYTHING, START, make_batch, make_layout, make_record, read, write
+from tests.support.history import ANYTHING, START, make_batch, make_group, make_layout, make_record, read, write
 
 
 async def count_rows(database: Database) -> dict[str, int]:
@@ -80,7 +80,7 @@ async def test_batches_written_at_once_all_arrive(database: Database) -> None:
     batches = [
         RecordBatch(
             random.randrange(2**60),
-            [RecordGroup(each, layout, [make_record(place)]) for each in random.sample(environment_ids, 3)],
+            [make_group(each, layout, make_record(place)) for each in random.sample(environment_ids, 3)],
         )
         for place in range(8)
     ]
@@ -172,7 +172,7 @@ def random_batch(environment_id: UUID, layouts: Sequence[Layout], chance: random
             recorded = bytes(chance.choice([*range(101), 102, 103]) for _ in layout.recorded)
             record = make_record(start + chance.random() * 100, user, recorded, user_email=f"{user}@example.com")
             records.append(record)
-        groups.append(RecordGroup(environment_id, layout, sorted(records, key=lambda record: record[0])))
+        groups.append(make_group(environment_id, layout, *sorted(records, key=lambda record: record[0])))
     return RecordBatch(chance.randrange(2**60), groups)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from flagstaff.evaluation.filters import EvaluationFilter
 from flagstaff.evaluation.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import BATCH_IDS, Record, RecordBatch, RecordedEvaluation, RecordGroup
+from flagstaff.evaluation.records import BATCH_IDS, RecordBatch, RecordedEvaluation, RecordGroup
 from flagstaff.storage.database import Database
 from flagstaff.storage.evaluation_pages import list_evaluations
 from flagstaff.storage.evaluations import find_environment_number, write_batch
@@ -16,6 +16,8 @@ from flagstaff.storage.evaluations import find_environment_number, write_batch
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 ANYTHING = EvaluationFilter()
 _SECOND = 10**9
+
+Record = tuple[int, str | None, str | None, bytes]  # when, the user's id and email, the recorded bytes
 
 
 def nanoseconds(at: datetime = START, *, seconds: float = 0) -> int:
@@ -42,9 +44,15 @@ def make_record(
     return (nanoseconds(seconds=seconds), user_id, values.get("user_email"), recorded)
 
 
+def make_group(environment_id: UUID, layout: Layout, *records: Record) -> RecordGroup:
+    """Records of one environment and one layout, in their order."""
+    columns: list[Any] = [*zip(*records, strict=True)] or [()] * 4
+    return RecordGroup(environment_id, layout, *columns)
+
+
 def make_batch(environment_id: UUID, layout: Layout, *records: Record) -> RecordBatch:
     """A batch of one environment's records."""
-    return RecordBatch(random.randrange(BATCH_IDS), [RecordGroup(environment_id, layout, records)])
+    return RecordBatch(random.randrange(BATCH_IDS), [make_group(environment_id, layout, *records)])
 
 
 async def write(database: Database, *batches: RecordBatch) -> None:

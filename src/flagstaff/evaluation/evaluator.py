@@ -3,18 +3,16 @@
 Every application call passes here: one hash for each rollout, look-ups for the rules, one join. bench/ measures it.
 """
 
-from functools import partial
 from operator import getitem
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Evaluation, RuleMatch
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
 
 _HEAD = b'{"flags":{'
-_evaluation = partial(tuple.__new__, Evaluation)  # a named tuple's own constructor, without its Python frame
 
 
-def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> Evaluation:
-    """Evaluate every flag of an environment for one user.
+def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> tuple[bytes, bytes]:
+    """Evaluate every flag of an environment for one user: the response's body, and what history keeps (see layout.py).
 
     Off flags are off; else the first live rule that matches decides; else the rollout; else the flag is on. The
     rollout's identifier is the user id or else the lower-cased email; an empty text is none.
@@ -30,7 +28,7 @@ def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str
     if found:
         return _with_matches(snapshot, buckets, found)
     body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
-    return _evaluation((body, buckets + snapshot.ruled_recorded))
+    return body, buckets + snapshot.ruled_recorded
 
 
 def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:
@@ -58,10 +56,10 @@ def _first_of_each_flag(found: tuple[RuleMatch, ...]) -> dict[int, RuleMatch]:
     return first
 
 
-def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...]) -> Evaluation:
+def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...]) -> tuple[bytes, bytes]:
     fragments = [*map(getitem, snapshot.rollout_answers, buckets), *snapshot.ruled_defaults]
     recorded = bytearray(buckets + snapshot.ruled_recorded)
     for position, match in _first_of_each_flag(found).items():
         fragments[position] = snapshot.rule_answers[position][match.byte]
         recorded[position] = match.byte
-    return _evaluation((b"".join((_HEAD, *fragments, snapshot.constant_tail)), bytes(recorded)))
+    return b"".join((_HEAD, *fragments, snapshot.constant_tail)), bytes(recorded)

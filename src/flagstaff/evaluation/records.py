@@ -8,20 +8,20 @@ from uuid import UUID
 from flagstaff.evaluation.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 
-# When (nanoseconds since 1970), for whom (id and email), and the recorded bytes (see layout.py). A plain tuple: one is
-# made for every evaluate call.
-Record = tuple[int, str | None, str | None, bytes]
-
 BATCH_IDS = 1 << 61
 
 
 @dataclass(frozen=True, slots=True)
 class RecordGroup:
-    """Evaluations of one environment that share a layout, oldest first."""
+    """Evaluations of one environment that share a layout, oldest first, column by column: when (nanoseconds since
+    1970), for whom (id and email), and the recorded bytes (see layout.py)."""
 
     environment_id: UUID
     layout: Layout
-    records: Sequence[Record]
+    times: Sequence[int]
+    users: Sequence[str | None]
+    emails: Sequence[str | None]
+    recorded: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class RecordBatch:
     @property
     def size(self) -> int:
         """The number of records."""
-        return sum(len(group.records) for group in self.groups)
+        return sum(len(group.times) for group in self.groups)
 
 
 @dataclass(frozen=True, slots=True)

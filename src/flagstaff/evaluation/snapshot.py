@@ -8,13 +8,6 @@ from uuid import UUID
 from flagstaff.evaluation.layout import Layout
 
 
-class Evaluation(NamedTuple):
-    """An answer: the response body's bytes, and what history keeps of it (see layout.py)."""
-
-    body: bytes
-    recorded: bytes
-
-
 class RuleMatch(NamedTuple):
     """A rule found by a look-up: its flag's place among the recorded flags, its rank there (lower goes first), and
     the byte that records it."""

@@ -1,6 +1,7 @@
 """The only file that tells SQLite from PostgreSQL."""
 
 import sqlite3
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -177,9 +178,13 @@ def _driver_error(error: DBAPIError) -> BaseException | None:
     return original.__cause__ or original
 
 
-def insert(connection: AsyncConnection, table: sa.Table) -> Any:
-    """An INSERT that can say ON CONFLICT."""
-    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+def upsert(table: sa.Table, conflict: Callable[[Any], Any]) -> Callable[[AsyncConnection], sa.Executable]:
+    """An INSERT that says ON CONFLICT, built once for each database: `conflict` gets the INSERT and adds to it."""
+    built = {
+        "postgresql": conflict(postgresql.insert(table)),
+        "sqlite": conflict(sqlite.insert(table)),
+    }
+    return lambda connection: built[connection.dialect.name]
 
 
 def contains_bytes(

@@ -3,21 +3,21 @@
 Every evaluate call passes here, so whatever is done for each evaluation is a loop that runs in C.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from struct import pack
-from typing import Any, cast
+from typing import cast
 from zlib import crc32
 
 import msgspec
 
 from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.records import Record
+from flagstaff.evaluation.records import RecordGroup
 
 SEGMENT_SIZE = 500  # how many evaluations are packed at once; the event loop stands still meanwhile
-CONTINUED_SIZE = 100  # a segment with fewer is continued by what comes next
+CONTINUED_SIZE = 100  # a segment with fewer is continued by one with fewer
 NANOSECONDS_A_SPAN = 3600 * 10**9  # no segment crosses the full hour, so the old ones can be dropped whole
 MICROSECONDS_A_SPAN = NANOSECONDS_A_SPAN // 1000
 
@@ -95,30 +95,31 @@ class Segment:
         )
 
 
-def pack_segments(
-    records: Sequence[Record], *, environment: int, layout_id: int, width: int
-) -> Iterator[tuple[Segment, Columns]]:
-    """Segments of records of `width` bytes each, oldest first, and what is in them."""
-    for start in range(0, len(records), SEGMENT_SIZE):
-        for times, users, emails, recorded in _columns(records[start : start + SEGMENT_SIZE]):
-            columns = Columns(times, users, emails, b"".join(recorded))
-            if len(columns.recorded) != width * len(times):
-                raise ValueError("an evaluation does not fit its layout")
-            yield _segment(environment, layout_id, columns), columns
+def pack_segments(group: RecordGroup, *, environment: int, layout_id: int) -> Iterator[tuple[Segment, Columns]]:
+    """Segments of a group's evaluations, oldest first, and what is in them."""
+    for start in range(0, len(group.times), SEGMENT_SIZE):
+        some = slice(start, start + SEGMENT_SIZE)
+        segment, columns = _pack(group, some, environment, layout_id)
+        if segment.first_time // MICROSECONDS_A_SPAN == segment.last_time // MICROSECONDS_A_SPAN:
+            yield segment, columns
+        else:
+            for part in _by_span(group.times[some], start):
+                yield _pack(group, part, environment, layout_id)
 
 
-def _columns(records: Sequence[Record]) -> Iterator[tuple[Any, ...]]:
-    columns = tuple(zip(*records, strict=True))
-    times = columns[0]
-    if min(times) // NANOSECONDS_A_SPAN == max(times) // NANOSECONDS_A_SPAN:
-        yield columns
-    else:
-        for _, found in groupby(records, lambda record: record[0] // NANOSECONDS_A_SPAN):
-            yield tuple(zip(*found, strict=True))
+def _by_span(times: Iterable[int], start: int) -> Iterator[slice]:
+    """Where the evaluations of each hour are, the first being at `start`."""
+    for _, found in groupby(times, lambda time: time // NANOSECONDS_A_SPAN):
+        end = start + sum(1 for _ in found)
+        yield slice(start, end)
+        start = end
 
 
-def _segment(environment: int, layout_id: int, columns: Columns) -> Segment:
-    return Segment(
+def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> tuple[Segment, Columns]:
+    columns = Columns(group.times[part], group.users[part], group.emails[part], b"".join(group.recorded[part]))
+    if len(columns.recorded) != len(group.layout.recorded) * len(columns.times):
+        raise ValueError("an evaluation does not fit its layout")
+    segment = Segment(
         environment=environment,
         layout_id=layout_id,
         first_time=min(columns.times) // 1000,
@@ -128,6 +129,7 @@ def _segment(environment: int, layout_id: int, columns: Columns) -> Segment:
         email_hashes=_hashes(columns.emails, email_identity),
         content=msgspec.msgpack.encode(columns),
     )
+    return segment, columns
 
 
 def unpack(content: bytes) -> StoredColumns:
@@ -147,6 +149,7 @@ def email_hash(email: str) -> bytes:
 
 def _hashes(texts: Collection[str | None], identity: Callable[[str], str] = str) -> bytes:
     # Joined, texts are encoded and made the same in one step. None holds a NUL: what comes from outside is refused.
-    found = cast("set[str]", set(texts) - {None})
-    encoded = identity("\0".join(found)).encode().split(b"\0") if found else ()
+    found = set(texts)
+    found.discard(None)
+    encoded = identity("\0".join(cast("set[str]", found))).encode().split(b"\0") if found else ()
     return pack(f"<{len(encoded)}I", *map(crc32, encoded))

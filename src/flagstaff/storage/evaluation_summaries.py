@@ -21,10 +21,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.evaluation.layout import RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.evaluation_segments import Columns
+from flagstaff.storage.evaluation_segments import Columns, Segment
 
 NANOSECONDS_A_MINUTE = 60 * 10**9
 
+_MICROSECONDS_A_MINUTE = NANOSECONDS_A_MINUTE // 1000
 _LANE_SIZE = 8
 _FLAGS_AT_ONCE = 64  # of some hundred evaluations: half a millisecond, for which the event loop stands still
 _OUTCOMES = range(len(Outcome))
@@ -32,6 +33,12 @@ _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
 _stored_query = sa.select(*_key, _columns.evaluations, _columns.counts).where(
     sa.tuple_(*_key).in_(sa.bindparam("keys", expanding=True))
+)
+_add_statement = dialect.upsert(
+    tables.summaries,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=list(_key), set_={name: insert.excluded[name] for name in ("evaluations", "counts")}
+    ),
 )
 
 
@@ -49,11 +56,12 @@ class SummaryCounts:
     def __init__(self) -> None:
         self.by_key: defaultdict[tuple[int, int, int], Count] = defaultdict(Count)
 
-    async def add(self, environment: int, layout_id: int, layout: Layout, columns: Columns) -> None:
-        """Count evaluations; every few flags, others have their turn."""
-        minutes = {min(columns.times) // NANOSECONDS_A_MINUTE, max(columns.times) // NANOSECONDS_A_MINUTE}
-        if len(minutes) == 1:
-            await self._add((environment, minutes.pop(), layout_id), layout, len(columns.times), columns.recorded)
+    async def add(self, segment: Segment, layout: Layout, columns: Columns) -> None:
+        """Count a segment's evaluations; every few flags, others have their turn."""
+        environment, layout_id = segment.environment, segment.layout_id
+        minute = segment.first_time // _MICROSECONDS_A_MINUTE
+        if minute == segment.last_time // _MICROSECONDS_A_MINUTE:
+            await self._add((environment, minute, layout_id), layout, segment.size, columns.recorded)
             return
         width, start = len(layout.recorded), 0
         for minute, times in groupby(time // NANOSECONDS_A_MINUTE for time in columns.times):
@@ -94,11 +102,8 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
         count = counts.by_key[tuple(key)]
         count.evaluations += evaluations
         count.lanes += _unpack(block)
-    statement = dialect.insert(connection, tables.summaries)
-    sums = {name: statement.excluded[name] for name in ("evaluations", "counts")}
-    statement = statement.on_conflict_do_update(index_elements=list(_key), set_=sums)
     await connection.execute(
-        statement,
+        _add_statement(connection),
         [
             {
                 "environment": environment,

@@ -51,6 +51,16 @@ _small_newest_segments_query = (
 )
 _continue_statement = tables.segments.update().where(_segments.id == sa.bindparam("of_id"))
 _add_statement = tables.segments.insert()
+_remember_statement = dialect.upsert(
+    tables.batches, lambda insert: insert.on_conflict_do_nothing().returning(tables.batches.c.id)
+)
+_number_statement = dialect.upsert(tables.recorded_environments, lambda insert: insert.on_conflict_do_nothing())
+_store_layout_statement = dialect.upsert(
+    tables.layouts,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["environment", "digest"], set_={"last_used_at": insert.excluded.last_used_at}
+    ).returning(_layouts.id),
+)
 
 
 def decode_layout(content: bytes) -> Layout:
@@ -60,20 +70,21 @@ def decode_layout(content: bytes) -> Layout:
 
 async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
     """Write a batch's evaluations, layouts and summaries; a batch that is there already changes nothing."""
-    groups = [group for group in batch.groups if group.records]
+    groups = [group for group in batch.groups if group.times]
     if not groups or not await _is_new(connection, groups[0], batch.id):
         return
     numbers = await _lock_environments(connection, {group.environment_id for group in groups})
     layout_ids = await _store_layouts(connection, groups, numbers)
-    newest = await _find_small_newest_segments(connection, numbers.values())
+    small = {numbers[group.environment_id] for group in groups if len(group.times) < CONTINUED_SIZE}
+    newest = await _find_small_newest_segments(connection, small) if small else {}
     counts = SummaryCounts()
     added: list[dict[str, object]] = []
     continued: list[dict[str, object]] = []
     for group in groups:
         number, layout_id = numbers[group.environment_id], layout_ids[group.environment_id, group.layout.digest]
-        packed = pack_segments(group.records, environment=number, layout_id=layout_id, width=len(group.layout.recorded))
+        packed = pack_segments(group, environment=number, layout_id=layout_id)
         for segment, columns in packed:
-            await counts.add(number, layout_id, group.layout, columns)
+            await counts.add(segment, group.layout, columns)
             before = newest.get(number)
             if before and segment.continues(before[1]):
                 continued.append({"of_id": before[0], **_values(before[1].and_then(segment))})
@@ -94,23 +105,23 @@ def _values(segment: Segment) -> dict[str, object]:
 
 async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int) -> bool:
     """Remember a batch, unless it is there."""
-    statement = dialect.insert(connection, tables.batches).values(id=uuid7(first.records[0][0] // 1000, batch_id))
-    inserted = await connection.execute(statement.on_conflict_do_nothing().returning(tables.batches.c.id))
+    values = {"id": uuid7(first.times[0] // 1000, batch_id)}
+    inserted = await connection.execute(_remember_statement(connection), values)
     return inserted.first() is not None
 
 
 async def _lock_environments(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, int]:
     """The numbers of environments, made where there are none; until the transaction ends, nobody else writes to them
     or deletes them."""
-    table = tables.recorded_environments
     wanted = {"environment_ids": list(environment_ids)}
     while True:
         numbers = {row.environment_id: row.number for row in await connection.execute(_lock_environments_query, wanted)}
         missing = sorted(set(environment_ids) - set(numbers))
         if not missing:
             return numbers
-        statement = dialect.insert(connection, table).on_conflict_do_nothing()
-        await connection.execute(statement, [{"environment_id": environment_id} for environment_id in missing])
+        await connection.execute(
+            _number_statement(connection), [{"environment_id": environment_id} for environment_id in missing]
+        )
 
 
 async def _store_layouts(
@@ -122,20 +133,16 @@ async def _store_layouts(
     ids = {}
     for group in groups:
         number, digest = numbers[group.environment_id], group.layout.digest
-        used_at = tables.moment(group.records[-1][0] // 1000)
+        used_at = tables.moment(group.times[-1] // 1000)
         stored = known.get((number, digest))
         # Noted once an hour at most; a layout is deleted only when it has been out of use for far longer.
         if stored and stored.last_used_at >= used_at - LAYOUT_USE_PRECISION:
             ids[group.environment_id, digest] = stored.id
         else:
             content = compress(msgspec.msgpack.encode(group.layout))
-            statement = dialect.insert(connection, tables.layouts).values(
-                environment=number, digest=digest, content=content, last_used_at=used_at
-            )
-            statement = statement.on_conflict_do_update(
-                index_elements=["environment", "digest"], set_={"last_used_at": used_at}
-            ).returning(_layouts.id)
-            ids[group.environment_id, digest] = (await connection.execute(statement)).scalar_one()
+            values = {"environment": number, "digest": digest, "content": content, "last_used_at": used_at}
+            stored_now = await connection.execute(_store_layout_statement(connection), values)
+            ids[group.environment_id, digest] = stored_now.scalar_one()
     return ids
 
 

@@ -21,7 +21,7 @@ from flagstaff.web.cors import CrossOrigin
 from flagstaff.web.edge import SECURITY_HEADERS, RequestIds
 from flagstaff.web.errors import problem_of
 from flagstaff.web.evaluate import PATH, Evaluate, sdk_key_in
-from flagstaff.web.limits import Limits
+from flagstaff.web.limits import Limits, limited
 
 _START = f"POST {PATH} HTTP/1.1\r\n".encode()
 _END = b"\r\n\r\n"
@@ -56,7 +56,7 @@ class Lane:
         metrics: Metrics,
     ) -> None:
         self.find = evaluate.find
-        self.admit = evaluate.admit
+        self.hit = evaluate.hit
         self.answer = evaluate.answer
         self.limits = limits
         self.choose_id = request_ids.choose
@@ -72,7 +72,7 @@ class Lane:
         known = self._known_heads.get(data)
         if known is not None:
             return known
-        head = _parse(data)
+        head = _parse(data) if data.startswith(_START) else None
         if head is not None and head.request_id is None:
             if len(self._known_heads) >= _MAX_KNOWN_HEADS:
                 self._known_heads.clear()
@@ -108,7 +108,7 @@ class LaneProtocol(BoundedProtocol):
             if len(self._held) < self._held_until_bytes:
                 return
             data = self._release()
-        if self.phase is _REQUEST and data.startswith(_START) and self._is_clear():
+        if self.phase is _REQUEST and self._is_clear():
             end = data.find(_END, 0, _HEAD_MAX_BYTES) + len(_END)
             head = self.lane.head(data[:end])
             if head is not None:
@@ -150,7 +150,9 @@ class LaneProtocol(BoundedProtocol):
         self._ticks_left = self.bounds.idle_ticks
         request_id = lane.choose_id(head.request_id)
         try:
-            lane.admit(self._client or lane.limits.client_of(self.client, head.headers))
+            if wait_seconds := lane.hit(self._client or lane.limits.client_of(self.client, head.headers)):
+                self._answer_error(limited(wait_seconds), request_id)
+                return True
             answer = lane.answer(project, body)
         except Error as error:
             self._answer_error(error, request_id)

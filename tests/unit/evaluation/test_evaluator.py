@@ -75,14 +75,14 @@ def test_the_compiled_evaluator_answers_as_the_naive_one(
     flags: list[tuple[Flag, list[Rule]]], user_id: str | None, user_email: str | None
 ) -> None:
     snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags])
-    evaluation = evaluate(snapshot, user_id, user_email)
+    body, recorded_bytes = evaluate(snapshot, user_id, user_email)
 
-    answers = json.loads(evaluation.body, object_pairs_hook=each_once)
+    answers = json.loads(body, object_pairs_hook=each_once)
     assert answers == {"flags": evaluate_naively(flags, user_id, user_email)}
 
     recorded: dict[str, Answer] = {
         flag.key: {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
-        for flag, outcome in snapshot.layout.outcomes(evaluation.recorded)
+        for flag, outcome in snapshot.layout.outcomes(recorded_bytes)
     }
     assert recorded == answers["flags"]
 
@@ -107,4 +107,4 @@ def test_a_rules_value_never_stands_in_the_answer() -> None:
     flag = make_flag(ENVIRONMENT)
     rule = make_rule(flag, rule_value="a-secret-customer")
     snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, [rule])])
-    assert b"secret" not in evaluate(snapshot, "a-secret-customer", None).body
+    assert b"secret" not in evaluate(snapshot, "a-secret-customer", None)[0]

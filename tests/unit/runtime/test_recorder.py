@@ -37,7 +37,7 @@ class Store:
 
     @property
     def users(self) -> list[str | None]:
-        return [user for batch in self.batches.values() for group in batch.groups for _, user, _, _ in group.records]
+        return [user for batch in self.batches.values() for group in batch.groups for user in group.users]
 
 
 @pytest.fixture
@@ -86,8 +86,7 @@ async def test_records_reach_the_store_by_themselves(
         assert recorder.waiting == 0
     ((group,),) = [batch.groups for batch in store.batches.values()]
     assert (group.environment_id, group.layout) == (snapshot.environment_id, snapshot.layout)
-    ((_, *rest),) = group.records
-    assert rest == ["ada", "ada@example.com", b"\x07"]
+    assert (len(group.times), group.users, group.emails, group.recorded) == (1, ["ada"], ["ada@example.com"], [b"\x07"])
 
 
 async def test_records_of_one_snapshot_share_a_group(
@@ -99,7 +98,7 @@ async def test_records_of_one_snapshot_share_a_group(
             recorder.record(snapshot, "ada", None, b"\x07")
             recorder.record(other, "eve", None, b"\x07")
     ((first, second),) = [batch.groups for batch in store.batches.values()]
-    assert [len(first.records), len(second.records)] == [3, 3]
+    assert [len(first.times), len(second.times)] == [3, 3]
 
 
 async def test_a_stop_writes_what_was_recorded_last(

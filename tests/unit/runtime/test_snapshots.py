@@ -52,7 +52,7 @@ class World:
         """What an evaluation answers now; None if the project or the environment is not known."""
         project = await self.snapshots.find(self.sdk_key)
         environment = project.environments.get(key) if project else None
-        return b'"enabled":true' in evaluate(environment, "ada", None).body if environment else None
+        return b'"enabled":true' in evaluate(environment, "ada", None)[0] if environment else None
 
     async def until_loading(self, count: int) -> None:
         await until(lambda: len(self.loads) >= count)
