@@ -1,9 +1,12 @@
 """Evaluations per second, beside nginx and uvicorn handing out the same bytes, in turns on one core."""
 
+import itertools
 import json
+import shutil
 import statistics
 import urllib.request
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,37 +37,56 @@ class Turn:
     cpu_microseconds: int
 
 
+@dataclass(frozen=True)
+class Round:
+    """The turns that are compared: a server's own, that of the one with everything on, and the floors'."""
+
+    own: Turn
+    everything_on: Turn
+    nginx: Turn
+    uvicorn: Turn
+
+
 def measure_evaluations(
     folder: Path, sets: Sequence[FlagSet], every_switch: Sequence[Switches], cores: Cores, effort: Effort
 ) -> list[dict[str, Any]]:
-    """Load each set under each choice of switches, and print a table."""
+    """Load each set under each choice of switches, the first being all others' measure, and print a table."""
     answers = folder / "answers"
     answers.mkdir()
-    results = []
-    with NginxServer(cores.server, answers) as nginx:
-        for switches in every_switch:
-            with FlagstaffServer(cores.server, folder / "data", switches) as flagstaff:
-                flagstaff.wait_until_it_answers("/ready")
-                for each in sets:
-                    _save_answer(flagstaff, each, answers / f"{each.name.replace(' ', '-')}.json")
-                with UvicornServer(cores.server, answers) as static:  # it reads the files when it starts
-                    for each in sets:
-                        result = _measure_set(flagstaff, nginx, static, each, cores, effort)
-                        results.append({"switches": str(switches), **result})
-                        print(".", end="", flush=True)
+    data = [folder / "data", *(folder / f"data-{place}" for place in range(1, len(every_switch)))]
+    for other in data[1:]:
+        shutil.copytree(data[0], other)  # no two servers share one
+    results: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(FlagstaffServer(cores.server, each, switches))
+            for each, switches in zip(data, every_switch, strict=True)
+        ]
+        for server in servers:
+            server.wait_until_it_answers("/ready")
+        for each in sets:
+            _save_answer(servers[0], each, answers / f"{each.name.replace(' ', '-')}.json")
+        nginx = stack.enter_context(NginxServer(cores.server, answers))
+        static = stack.enter_context(UvicornServer(cores.server, answers))  # it reads the files when it starts
+        for each in sets:
+            measured = _measure_set(servers, nginx, static, each, cores, effort)
+            results += (
+                {"switches": str(switches), **one} for switches, one in zip(every_switch, measured, strict=True)
+            )
+            print(".", end="", flush=True)
     print()
     _print(results)
     return results
 
 
 def _measure_set(
-    flagstaff: Server, nginx: Server, static: Server, flags: FlagSet, cores: Cores, effort: Effort
-) -> dict[str, Any]:
+    servers: Sequence[Server], nginx: Server, static: Server, flags: FlagSet, cores: Cores, effort: Effort
+) -> list[dict[str, Any]]:
     file = f"/{flags.name.replace(' ', '-')}.json"
     nginx.wait_until_it_answers(file)
     static.wait_until_it_answers(file)
     key = flags.project.sdk_key
-    users = iter(range(0, 10**8, 10**6))
+    users = itertools.count(step=10**6)
 
     def turn(server: Server, path: str, method: str = "POST") -> Turn:
         before = cpu_seconds(server.pid)
@@ -80,28 +102,43 @@ def _measure_set(
         return Turn(load, (cpu_seconds(server.pid) - before) / max(load.requests, 1) * 1e6)
 
     # nginx answers no POST from a file, so it gets the same request as a GET.
-    rounds = [(turn(flagstaff, PATH), turn(nginx, file, "GET"), turn(static, file)) for _ in range(effort.rounds)]
-    return {"flags": flags.name, "peak_mib": resident_mib(flagstaff.pid, peak=True), **_sum_up(rounds)}
+    rounds: list[list[Round]] = [[] for _ in servers]
+    for _ in range(effort.rounds):
+        own = [turn(server, PATH) for server in servers]
+        floors = turn(nginx, file, "GET"), turn(static, file)
+        for place, each in enumerate(own):
+            rounds[place].append(Round(each, own[0], *floors))
+    return [
+        {"flags": flags.name, "peak_mib": resident_mib(server.pid, peak=True), **_sum_up(those)}
+        for server, those in zip(servers, rounds, strict=True)
+    ]
 
 
-def _sum_up(rounds: Sequence[tuple[Turn, Turn, Turn]]) -> dict[str, Any]:
+def _sum_up(rounds: Sequence[Round]) -> dict[str, Any]:
     """Medians over the rounds; ratios are taken within a round, where the machine was the same for all."""
 
-    def median(read: Callable[[Turn, Turn, Turn], float]) -> float:
-        return statistics.median(read(*turns) for turns in rounds)
+    def median(read: Callable[[Round], float]) -> float:
+        return statistics.median(map(read, rounds))
+
+    def rate_to(floor: str) -> float:
+        return median(lambda each: each.own.load.requests_per_second / getattr(each, floor).load.requests_per_second)
+
+    def cpu_to(floor: str) -> float:
+        return median(lambda each: each.own.cpu_microseconds / getattr(each, floor).cpu_microseconds)
 
     return {
-        "requests_per_second": median(lambda own, *_: own.load.requests_per_second),
-        "p50_ms": median(lambda own, *_: own.load.p50_ms),
-        "p99_ms": median(lambda own, *_: own.load.p99_ms),
-        "cpu_microseconds": median(lambda own, *_: own.cpu_microseconds),
-        "of_nginx": median(lambda own, nginx, _: own.load.requests_per_second / nginx.load.requests_per_second),
-        "of_uvicorn": median(lambda own, _, static: own.load.requests_per_second / static.load.requests_per_second),
-        "of_nginx_by_cpu": median(lambda own, nginx, _: nginx.cpu_microseconds / own.cpu_microseconds),
-        "of_uvicorn_by_cpu": median(lambda own, _, static: static.cpu_microseconds / own.cpu_microseconds),
-        "nginx_requests_per_second": median(lambda _, nginx, __: nginx.load.requests_per_second),
-        "uvicorn_requests_per_second": median(lambda _, __, static: static.load.requests_per_second),
-        "rounds": [[asdict(turn) for turn in turns] for turns in rounds],
+        "requests_per_second": median(lambda each: each.own.load.requests_per_second),
+        "p50_ms": median(lambda each: each.own.load.p50_ms),
+        "p99_ms": median(lambda each: each.own.load.p99_ms),
+        "cpu_microseconds": median(lambda each: each.own.cpu_microseconds),
+        "cpu_to_everything_on": cpu_to("everything_on"),
+        "of_nginx": rate_to("nginx"),
+        "of_uvicorn": rate_to("uvicorn"),
+        "of_nginx_by_cpu": 1 / cpu_to("nginx"),
+        "of_uvicorn_by_cpu": 1 / cpu_to("uvicorn"),
+        "nginx_requests_per_second": median(lambda each: each.nginx.load.requests_per_second),
+        "uvicorn_requests_per_second": median(lambda each: each.uvicorn.load.requests_per_second),
+        "rounds": [asdict(each) for each in rounds],
     }
 
 
@@ -122,6 +159,7 @@ def _print(results: Sequence[dict[str, Any]]) -> None:
             "p50 ms",
             "p99 ms",
             "CPU µs",
+            "to all on",
             "of nginx",
             "by CPU",
             "of uvicorn",
@@ -136,6 +174,7 @@ def _print(results: Sequence[dict[str, Any]]) -> None:
                 f"{each['p50_ms']:.2f}",
                 f"{each['p99_ms']:.2f}",
                 f"{each['cpu_microseconds']:.1f}",
+                f"{each['cpu_to_everything_on']:.2f}",
                 f"{each['of_nginx']:.2f}",
                 f"{each['of_nginx_by_cpu']:.2f}",
                 f"{each['of_uvicorn']:.2f}",
