@@ -23,6 +23,11 @@ class RecordGroup:
     emails: Sequence[str | None]
     recorded: Sequence[bytes]
 
+    def __post_init__(self) -> None:
+        """Raises ValueError when the columns differ in length, as those of a damaged file may."""
+        if len({len(self.times), len(self.users), len(self.emails), len(self.recorded)}) > 1:
+            raise ValueError("the columns of a group differ in length")
+
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:

@@ -54,7 +54,7 @@ class Recorder:
         self._spool = spool
         self._flush_interval_seconds = flush_interval_seconds
         self._retry_seconds = retry_seconds
-        # A record's fields one behind the other: a tuple kept for each would cost more than all of `record`.
+        # A record's fields one behind the other: a tuple kept for each would double what `record` costs.
         self._buffer: defaultdict[EnvironmentSnapshot, list[Any]] = defaultdict(list)
         self._collected: deque[_Collected] = deque()
         self._in_flight: _Collected | None = None

@@ -103,15 +103,16 @@ def pack_segments(group: RecordGroup, *, environment: int, layout_id: int) -> It
         if segment.first_time // MICROSECONDS_A_SPAN == segment.last_time // MICROSECONDS_A_SPAN:
             yield segment, columns
         else:
-            for part in _by_span(group.times[some], start):
-                yield _pack(group, part, environment, layout_id)
+            for _, run in runs(group.times[some], NANOSECONDS_A_SPAN):
+                yield _pack(group, slice(start + run.start, start + run.stop), environment, layout_id)
 
 
-def _by_span(times: Iterable[int], start: int) -> Iterator[slice]:
-    """Where the evaluations of each hour are, the first being at `start`."""
-    for _, found in groupby(times, lambda time: time // NANOSECONDS_A_SPAN):
+def runs(times: Iterable[int], unit: int) -> Iterator[tuple[int, range]]:
+    """Successive times that share a unit, such as an hour: the unit's number, counted from 1970, and their places."""
+    start = 0
+    for number, found in groupby(time // unit for time in times):
         end = start + sum(1 for _ in found)
-        yield slice(start, end)
+        yield number, range(start, end)
         start = end
 
 

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
 from struct import pack
 from uuid import UUID
 
@@ -21,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.evaluation.layout import RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.evaluation_segments import Columns, Segment
+from flagstaff.storage.evaluation_segments import Columns, Segment, runs
 
 NANOSECONDS_A_MINUTE = 60 * 10**9
 
@@ -63,12 +62,10 @@ class SummaryCounts:
         if minute == segment.last_time // _MICROSECONDS_A_MINUTE:
             await self._add((environment, minute, layout_id), layout, segment.size, columns.recorded)
             return
-        width, start = len(layout.recorded), 0
-        for minute, times in groupby(time // NANOSECONDS_A_MINUTE for time in columns.times):
-            end = start + sum(1 for _ in times)
-            recorded = columns.recorded[start * width : end * width]
-            await self._add((environment, minute, layout_id), layout, end - start, recorded)
-            start = end
+        width = len(layout.recorded)
+        for minute, run in runs(columns.times, NANOSECONDS_A_MINUTE):
+            recorded = columns.recorded[run.start * width : run.stop * width]
+            await self._add((environment, minute, layout_id), layout, len(run), recorded)
 
     async def _add(self, key: tuple[int, int, int], layout: Layout, evaluations: int, recorded: bytes) -> None:
         count = self.by_key[key]

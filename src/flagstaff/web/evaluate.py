@@ -6,6 +6,7 @@
 import re
 from collections.abc import Callable, Hashable, Iterable
 from difflib import get_close_matches
+from functools import partial
 
 import msgspec
 
@@ -15,7 +16,7 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.snapshots import Snapshots
-from flagstaff.web.limits import limited
+from flagstaff.web.limits import admit
 
 PATH = "/sdk/v1/evaluate"
 IDENTIFIER_MAX_LENGTH = 1024
@@ -61,14 +62,9 @@ class Evaluate:
         self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
         """The project with this SDK key, if it is loaded already."""
         self._load = snapshots.find
-        self.hit: Callable[[Hashable], int] = limiter.hit if limiter is not None else _admit
-        """Count a request against its client's limit: 0, or beyond it the seconds to wait."""
+        self.admit: Callable[[Hashable], None] = partial(admit, limiter)
+        """Count a request against its client's limit; raises Error LIMITED beyond it."""
         self._record = record
-
-    def admit(self, client: Hashable) -> None:
-        """The same; raises Error LIMITED beyond the limit."""
-        if wait_seconds := self.hit(client):
-            raise limited(wait_seconds)
 
     async def load(self, sdk_key: str) -> ProjectSnapshot:
         """The project with this SDK key, loaded if need be.
@@ -101,10 +97,6 @@ class Evaluate:
         answer, recorded = evaluate(environment, user_id, user_email)
         self._record(environment, user_id, user_email, recorded)
         return answer
-
-
-def _admit(_: Hashable) -> int:
-    return 0
 
 
 def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -21,7 +21,7 @@ from flagstaff.web.cors import CrossOrigin
 from flagstaff.web.edge import SECURITY_HEADERS, RequestIds
 from flagstaff.web.errors import problem_of
 from flagstaff.web.evaluate import PATH, Evaluate, sdk_key_in
-from flagstaff.web.limits import Limits, limited
+from flagstaff.web.limits import Limits
 
 _START = f"POST {PATH} HTTP/1.1\r\n".encode()
 _END = b"\r\n\r\n"
@@ -56,7 +56,7 @@ class Lane:
         metrics: Metrics,
     ) -> None:
         self.find = evaluate.find
-        self.hit = evaluate.hit
+        self.admit = evaluate.admit
         self.answer = evaluate.answer
         self.limits = limits
         self.choose_id = request_ids.choose
@@ -150,9 +150,7 @@ class LaneProtocol(BoundedProtocol):
         self._ticks_left = self.bounds.idle_ticks
         request_id = lane.choose_id(head.request_id)
         try:
-            if wait_seconds := lane.hit(self._client or lane.limits.client_of(self.client, head.headers)):
-                self._answer_error(limited(wait_seconds), request_id)
-                return True
+            lane.admit(self._client or lane.limits.client_of(self.client, head.headers))
             answer = lane.answer(project, body)
         except Error as error:
             self._answer_error(error, request_id)

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import UUID
 
+import msgspec
 import pytest
 
 from flagstaff.domain.errors import unavailable
@@ -65,6 +67,14 @@ async def recording(store: Store, directory: Path, **options: int) -> AsyncItera
         yield recorder
     finally:
         await recorder.stop(DEADLINE_SECONDS)
+
+
+def uneven_batch() -> bytes:
+    """A file with a time for which there is no user."""
+    layout = {"recorded": [], "constant": []}
+    columns = {"times": [1], "users": [], "emails": [None], "recorded": [b""]}
+    group = {"environment_id": str(UUID(int=1)), "layout": layout, **columns}
+    return msgspec.msgpack.encode({"id": 1, "groups": [group]})
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -192,7 +202,7 @@ async def test_a_batch_that_the_store_refuses_does_not_hold_up_the_others(
     assert (store.users, files(tmp_path)) == (["bob"], [])
 
 
-@pytest.mark.parametrize("content", [b"", b"\x81", b"\x82\xa4seed\x01"])
+@pytest.mark.parametrize("content", [b"", b"\x81", b"\x82\xa4seed\x01", uneven_batch()])
 async def test_a_damaged_file_is_dropped_and_counted_and_the_next_one_is_written(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path, content: bytes
 ) -> None:
