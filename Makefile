@@ -49,7 +49,7 @@ lock: .venv/dev ## renew requirements/*.txt within the bounds of pyproject.toml
 		--no-annotate --group node --output-file requirements/node.txt
 
 clean: ## remove what the recipes made; your data in flagstaff-data stays
-	rm -rf .venv build dist dashboard/node_modules src/flagstaff/web/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist dashboard/node_modules src/flagstaff/web/dashboard/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }

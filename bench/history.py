@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.layout import NO_BUCKET, Layout, LayoutFlag
+from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
+from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.storage.database import HISTORY_FILE, Database
-from flagstaff.storage.evaluation_pages import list_evaluations
-from flagstaff.storage.evaluation_summaries import sum_by_interval
-from flagstaff.storage.evaluations import list_recorded_environments, write_batch
+from flagstaff.storage.history.batches import list_recorded_environments, write_batch
+from flagstaff.storage.history.pages import list_evaluations
+from flagstaff.storage.history.summaries import sum_by_interval
 from flagstaff.storage.migrate import migrate
 
 EVALUATIONS = 1_000_000

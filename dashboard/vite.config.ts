@@ -9,7 +9,7 @@ export default defineConfig({
   plugins: [react()],
   html: { cspNonce: NONCE },
   build: {
-    outDir: process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/web/static",
+    outDir: process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/web/dashboard/static",
     emptyOutDir: true,
     assetsInlineLimit: 0, // the page's policy admits fonts from its own origin only
     modulePreload: { polyfill: false },

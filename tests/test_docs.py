@@ -15,7 +15,7 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code
 from flagstaff.settings import Settings
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE
-from flagstaff.web.errors import STATUSES
+from flagstaff.web.edge.errors import STATUSES
 from tests.support.stores import sqlite_store
 
 ROOT = Path(__file__).parents[1]

@@ -36,11 +36,11 @@ from flagstaff.storage.feed import Feed
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
-from flagstaff.web.cors import CrossOrigin
-from flagstaff.web.edge import RequestIds
-from flagstaff.web.evaluate import Evaluate
-from flagstaff.web.lane import Lane, connection_class
-from flagstaff.web.limits import Limits
+from flagstaff.web.edge.cors import CrossOrigin
+from flagstaff.web.edge.limits import Limits
+from flagstaff.web.edge.middleware import RequestIds
+from flagstaff.web.sdk.evaluate import Evaluate
+from flagstaff.web.sdk.lane import Lane, connection_class
 
 log = structlog.get_logger(__name__)
 

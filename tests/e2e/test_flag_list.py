@@ -5,7 +5,7 @@ import re
 from uuid import UUID
 
 import pytest_asyncio
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from flagstaff.storage.database import Database
 from tests.e2e.people import Person, environment_page
@@ -192,7 +192,7 @@ USUAL_FRAME_OF_A_SCROLL = """() => new Promise((resolve) => {
 })"""
 
 
-def names(page: Page):
+def names(page: Page) -> Locator:
     """The names of the flags in sight."""
     return page.get_by_role("row").get_by_role("link")
 

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from flagstaff.web.bounded_protocol import BoundedProtocol
+from flagstaff.web.edge.protocol import BoundedProtocol
 
 _PATIENCE_SECONDS = 10
 _DATE = b"Fri, 20 Nov 2026 10:00:00 GMT"

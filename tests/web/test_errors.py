@@ -10,7 +10,7 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.services.projects import Projects
-from flagstaff.web.bodies import BODY_MAX_BYTES
+from flagstaff.web.edge.bodies import BODY_MAX_BYTES
 from tests.support.api import BASE_URL, Caller
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong, in the product's own terms. Knows nothing of HTTP: web/errors.py maps codes to statuses."""
+"""What goes wrong, in the product's own terms. Knows nothing of HTTP: web/edge/errors.py maps codes to statuses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

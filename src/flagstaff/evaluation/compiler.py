@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flagstaff.domain.flags import Flag, Rule, RuleType
 from flagstaff.domain.projects import Environment
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.layout import NO_BUCKET, RULE_BASE, Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.evaluation.layout import Layout
+from flagstaff.evaluation.history.layout import Layout
 
 
 class RuleMatch(NamedTuple):
-    """A rule found by a look-up: its flag's place among the recorded flags, its rank there (lower goes first), and
-    the byte that records it."""
+    """A rule found by a look-up.
+
+    It holds its flag's place among the recorded flags, its rank there (lower goes first), and the byte that records it.
+    """
 
     position: int
     rank: int

@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 
 from flagstaff.domain.errors import Code, Error
-from flagstaff.evaluation.records import BATCH_IDS, RecordBatch, RecordGroup
+from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.spool import Spool, SpooledBatch
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from flagstaff.evaluation.records import RecordBatch
+from flagstaff.evaluation.history.records import RecordBatch
 
 MAX_BYTES = 512 * 1024 * 1024
 

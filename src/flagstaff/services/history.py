@@ -11,14 +11,15 @@ from uuid import UUID
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import invalid_field
-from flagstaff.evaluation.filters import EvaluationFilter
-from flagstaff.evaluation.layout import Layout
-from flagstaff.evaluation.records import RecordBatch, RecordedEvaluation
+from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.services.access import FlagPath, open_environment, open_flag
-from flagstaff.storage import environments, evaluation_deletions, evaluations
+from flagstaff.storage import environments
 from flagstaff.storage.database import Database
-from flagstaff.storage.evaluation_pages import get_layouts, list_evaluations
-from flagstaff.storage.evaluation_summaries import Count, outcomes_of, sum_by_interval
+from flagstaff.storage.history import batches, deletions
+from flagstaff.storage.history.pages import get_layouts, list_evaluations
+from flagstaff.storage.history.summaries import Count, outcomes_of, sum_by_interval
 
 MAX_INTERVALS = 1000
 MAX_CELLS = 100_000  # flags times intervals in one answer
@@ -71,7 +72,7 @@ class History:
     async def record(self, batch: RecordBatch) -> None:
         """Store a batch of evaluations; again, and nothing happens."""
         async with self.database.write_history() as connection:
-            await evaluations.write_batch(connection, batch)
+            await batches.write_batch(connection, batch)
 
     async def list_environment_evaluations(
         self,
@@ -135,7 +136,7 @@ class History:
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
         async with self.database.read_history() as connection:
-            number = await evaluations.find_environment_number(connection, environment_id)
+            number = await batches.find_environment_number(connection, environment_id)
             sums = {} if number is None else await sum_by_interval(connection, number, range(start, stop), step)
             layouts = await get_layouts(connection, {layout_id for _, layout_id in sums})
         _require_moderate(sums, layouts, flag_key)
@@ -145,7 +146,7 @@ class History:
     async def purge(self, retention: timedelta) -> None:
         """Delete what is older than the retention and what belongs to environments that are no more, bit by bit."""
         async with self.database.read_history() as connection:
-            recorded = await evaluations.list_recorded_environments(connection)
+            recorded = await batches.list_recorded_environments(connection)
         async with self.database.read() as connection:
             # Asked after the history, an environment that is missing here was deleted, not made meanwhile.
             existing = await environments.list_environment_ids(connection)
@@ -158,27 +159,27 @@ class History:
             while not is_forgotten:  # as long as batches that were under way still arrive
                 await self._delete_before(number, None)
                 async with self.database.write_history() as connection:
-                    is_forgotten = await evaluation_deletions.forget_environment(connection, number)
+                    is_forgotten = await deletions.forget_environment(connection, number)
         async with self.database.write_history() as connection:
-            await evaluation_deletions.delete_unused_layouts(connection, oldest)
-        await self._delete(partial(evaluation_deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED))
+            await deletions.delete_unused_layouts(connection, oldest)
+        await self._delete(partial(deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED))
 
     async def _list(
         self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None
     ) -> EvaluationsPage:
         async with self.database.read_history() as connection:
-            number = await evaluations.find_environment_number(connection, environment_id)
+            number = await batches.find_environment_number(connection, environment_id)
             if number is None:
                 return EvaluationsPage([], None)
             page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
         return EvaluationsPage(page.items, page.next_before.hex() if page.next_before else None)
 
     async def _delete_before(self, number: int, before: datetime | None) -> None:
-        await self._delete(partial(evaluation_deletions.delete_segments, number=number, before=before))
+        await self._delete(partial(deletions.delete_segments, number=number, before=before))
         async with self.database.write_history() as connection:
-            await evaluation_deletions.delete_summaries(connection, number, before)
+            await deletions.delete_summaries(connection, number, before)
             if before:
-                await evaluation_deletions.hide_evaluations(connection, number, before)
+                await deletions.hide_evaluations(connection, number, before)
 
     async def _delete(self, delete_some: Callable[..., Awaitable[bool]]) -> None:
         more = True

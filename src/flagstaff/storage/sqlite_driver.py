@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import aiosqlite
 
@@ -35,7 +35,7 @@ class Cursor:
         self._connection = connection
         self._outcome = Outcome([], None, -1, None)
 
-    async def __aenter__(self) -> "Cursor":
+    async def __aenter__(self) -> Self:
         return self
 
     async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> "Cursor":

@@ -168,7 +168,7 @@ layouts = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# Some hundred evaluations each; see evaluation_segments.py.
+# Some hundred evaluations each; see history/segments.py.
 segments = sa.Table(
     "segments",
     metadata,
@@ -195,7 +195,7 @@ batches = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# How often each outcome came of each flag, by minute (counted from 1970) and layout; see evaluation_summaries.py.
+# How often each outcome came of each flag, by minute (counted from 1970) and layout; see history/summaries.py.
 summaries = sa.Table(
     "summaries",
     metadata,

@@ -17,18 +17,19 @@ from flagstaff.services.history import History
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.telemetry import Metrics
-from flagstaff.web import accounts, changes, environments, flags, health, history, projects, rules
-from flagstaff.web.auth import Authentication
-from flagstaff.web.bodies import BodyLimit
-from flagstaff.web.cors import CrossOrigin
-from flagstaff.web.dashboard import Dashboard
+from flagstaff.web import health
+from flagstaff.web.dashboard.pages import Dashboard
 from flagstaff.web.docs import add_docs
-from flagstaff.web.edge import Edge, RequestIds
-from flagstaff.web.evaluate import PATH, Evaluate
-from flagstaff.web.evaluate_route import EvaluateRoute
-from flagstaff.web.invalid import add_problem_handlers
-from flagstaff.web.limits import Limits
+from flagstaff.web.edge.bodies import BodyLimit
+from flagstaff.web.edge.cors import CrossOrigin
+from flagstaff.web.edge.limits import Limits
+from flagstaff.web.edge.middleware import Edge, RequestIds
+from flagstaff.web.management import accounts, changes, environments, flags, history, projects, rules
+from flagstaff.web.management.auth import Authentication
+from flagstaff.web.management.invalid import add_problem_handlers
 from flagstaff.web.openapi import describe
+from flagstaff.web.sdk.evaluate import PATH, Evaluate
+from flagstaff.web.sdk.evaluate_route import EvaluateRoute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,4 +86,5 @@ def create_app(
         cross_origin=cross_origin,
         metrics=state.metrics,
         access_log=access_log,
+        evaluate_path=PATH,
     )

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from flagstaff.web.responses import json_response
+from flagstaff.web.edge.responses import json_response
 
 # Swagger UI writes styles as it draws; scripts come from here alone.
 _POLICY = (

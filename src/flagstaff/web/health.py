@@ -4,8 +4,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from flagstaff.web.responses import json_response
-from flagstaff.web.schemas import problems
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response
 
 router = APIRouter(tags=["Health"])
 

@@ -6,8 +6,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from flagstaff.web.evaluate import IDENTIFIER_MAX_LENGTH, PATH
-from flagstaff.web.schemas import ProblemDocument, problems
+from flagstaff.web.edge.problems import ProblemDocument, problems
+from flagstaff.web.sdk.evaluate import IDENTIFIER_MAX_LENGTH, PATH
 
 _DESCRIPTION = """Self-hosted feature flags.
 

@@ -11,7 +11,7 @@ import pytest
 
 from flagstaff.domain.errors import unavailable
 from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
-from flagstaff.evaluation.records import RecordBatch
+from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.spool import Spool

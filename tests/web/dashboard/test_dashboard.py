@@ -4,9 +4,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from flagstaff.web.dashboard import Dashboard
+from flagstaff.web.dashboard.pages import Dashboard
 from tests.support.api import Caller
 
 HTML = {"accept": "text/html,application/xhtml+xml"}
@@ -101,7 +101,7 @@ async def test_files_come_in_the_best_encoding_that_is_accepted(
 ) -> None:
     messages = []
 
-    async def keep(message) -> None:  # type: ignore[no-untyped-def]
+    async def keep(message: Message) -> None:
         messages.append(message)
 
     scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js"}

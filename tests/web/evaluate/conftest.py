@@ -10,5 +10,5 @@ import uvloop
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], AbstractEventLoop]]:
-    """uvloop's transports differ from asyncio's in what they do at a half-close and with a full buffer."""
+    """Uvloop's transports differ from asyncio's in what they do at a half-close and with a full buffer."""
     return {"uvloop": uvloop.new_event_loop}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.bounded_protocol import Bounds
-from flagstaff.web.edge import RequestIds
-from flagstaff.web.lane import connection_class
+from flagstaff.web.edge.middleware import RequestIds
+from flagstaff.web.edge.protocol import Bounds
+from flagstaff.web.sdk.lane import connection_class
 from tests.support.api import Caller, Json
 from tests.support.connections import Answer, Connection, Listener
 from tests.support.stores import Store, sqlite_store

@@ -9,10 +9,11 @@ from starlette.responses import Response
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.projects import Project
 from flagstaff.services.projects import Projects
-from flagstaff.web.auth import CurrentActor
-from flagstaff.web.ids import Id
-from flagstaff.web.responses import json_response, no_content
-from flagstaff.web.schemas import Body, Description, Moment, Name, Update, Uuid, optional, problems
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.ids import Id
+from flagstaff.web.management.schemas import Body, Description, Moment, Name, Update, Uuid, optional
 
 router = APIRouter(prefix="/api/projects", tags=["Projects"])
 

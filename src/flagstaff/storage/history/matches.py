@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.layout import Layout
+from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage.evaluation_segments import StoredColumns
-from flagstaff.storage.evaluation_summaries import outcomes_by_byte
+from flagstaff.storage.history.segments import StoredColumns
+from flagstaff.storage.history.summaries import outcomes_by_byte
 
 
 def can_match(layout: Layout, wanted: FlagFilter | None) -> bool:

@@ -6,9 +6,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.storage import tables
-from flagstaff.storage.evaluation_ids import uuid7
-from flagstaff.storage.evaluation_segments import MICROSECONDS_A_SPAN
-from flagstaff.storage.evaluations import LAYOUT_USE_PRECISION
+from flagstaff.storage.history.batches import LAYOUT_USE_PRECISION
+from flagstaff.storage.history.ids import uuid7
+from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN
 from flagstaff.storage.tables import microseconds
 
 _MICROSECONDS_A_MINUTE = 60 * 10**6
@@ -16,8 +16,10 @@ _segments = tables.segments.c
 
 
 async def delete_segments(connection: AsyncConnection, number: int, before: datetime | None, limit: int) -> bool:
-    """Delete at most `limit` of an environment's segments, those that end before a moment or all; whether there may
-    be more."""
+    """Delete at most `limit` of an environment's segments, all or those that end before a moment.
+
+    Returns whether there may be more.
+    """
     condition = _segments.environment == number
     if before is not None:
         condition = sa.and_(condition, _segments.last_time < microseconds(before))

@@ -17,10 +17,10 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.layout import RULE_BASE, Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.evaluation_segments import Columns, Segment, runs
+from flagstaff.storage.history.segments import Columns, Segment, runs
 
 NANOSECONDS_A_MINUTE = 60 * 10**9
 

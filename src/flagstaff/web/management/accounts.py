@@ -10,10 +10,11 @@ from flagstaff.domain.accounts import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.domain.errors import Code, Error
 from flagstaff.runtime.background import Background
 from flagstaff.services.accounts import Accounts
-from flagstaff.web.auth import CurrentActor
-from flagstaff.web.limits import Limits, admission, admit
-from flagstaff.web.responses import json_response
-from flagstaff.web.schemas import Body, Email, Password, Text, problems
+from flagstaff.web.edge.limits import Limits, admission, admit
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.schemas import Body, Email, Password, Text
 
 router = APIRouter(tags=["Accounts"])
 

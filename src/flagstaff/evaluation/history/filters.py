@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 
 
 @dataclass(frozen=True, slots=True)

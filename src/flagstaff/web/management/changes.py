@@ -10,10 +10,11 @@ from starlette.responses import Response
 from flagstaff.domain.changes import NumberedChange
 from flagstaff.domain.moments import format_moment
 from flagstaff.services.changes import Changes
-from flagstaff.web.auth import CurrentActor
-from flagstaff.web.ids import Id
-from flagstaff.web.responses import json_response
-from flagstaff.web.schemas import Moment, Text, Uuid, problems
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.ids import Id
+from flagstaff.web.management.schemas import Moment, Text, Uuid
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/changes", tags=["Audit"])
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from tests.support.builders import make_flag
 

@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.records import RecordGroup
+from flagstaff.evaluation.history.records import RecordGroup
 
 SEGMENT_SIZE = 500  # how many evaluations are packed at once; the event loop stands still meanwhile
 CONTINUED_SIZE = 100  # a segment with fewer is continued by one with fewer

@@ -9,10 +9,11 @@ from starlette.responses import Response
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.moments import format_moment
 from flagstaff.services.flags import Flags
-from flagstaff.web.auth import CurrentActor
-from flagstaff.web.ids import FlagIds, Id
-from flagstaff.web.responses import json_response, no_content
-from flagstaff.web.schemas import (
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.ids import FlagIds, Id
+from flagstaff.web.management.schemas import (
     Body,
     Description,
     FlagKey,
@@ -23,7 +24,6 @@ from flagstaff.web.schemas import (
     Update,
     Uuid,
     optional,
-    problems,
 )
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flags", tags=["Flags"])

@@ -14,9 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.errors import Error
 from flagstaff.telemetry import Metrics
-from flagstaff.web import evaluate
-from flagstaff.web.cors import CrossOrigin
-from flagstaff.web.errors import Problem, internal_problem, problem_of, send_problem
+from flagstaff.web.edge.cors import CrossOrigin
+from flagstaff.web.edge.errors import Problem, internal_problem, problem_of, send_problem
 
 log = structlog.get_logger("flagstaff.access")
 
@@ -50,13 +49,22 @@ class Edge:
     """The outermost middleware."""
 
     def __init__(
-        self, app: ASGIApp, *, request_ids: RequestIds, cross_origin: CrossOrigin, metrics: Metrics, access_log: bool
+        self,
+        app: ASGIApp,
+        *,
+        request_ids: RequestIds,
+        cross_origin: CrossOrigin,
+        metrics: Metrics,
+        access_log: bool,
+        evaluate_path: str,
     ) -> None:
+        """`evaluate_path` is the one path whose requests are counted but not logged: the history has them."""
         self._app = app
         self._request_ids = request_ids
         self._cross_origin = cross_origin
         self._metrics = metrics
         self._access_log = access_log
+        self._evaluate_path = evaluate_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,7 +112,7 @@ class Edge:
         if not exchange.status:
             return  # the client left before there was an answer
         route = getattr(scope.get("route"), "path", "none")
-        if scope["path"] == evaluate.PATH:
+        if scope["path"] == self._evaluate_path:
             self._metrics.evaluate_responses[exchange.status] += 1
             return  # each is in the history, where it can be searched
         self._metrics.observe_request(scope["method"], route, exchange.status, seconds)

@@ -103,45 +103,5 @@ class Update(Body):
         return self.model_dump(exclude_unset=True)
 
 
-class FieldProblem(BaseModel):
-    """One invalid field."""
-
-    field: str = Field(examples=["rollout_percentage"])
-    message: str = Field(examples=["must be a whole number from 0 to 100"])
-
-
-class ProblemDocument(BaseModel):
-    """Every error (RFC 9457)."""
-
-    type: str = Field(examples=["urn:flagstaff:error:invalid"])
-    title: str = Field(examples=["Bad Request"])
-    status: int = Field(examples=[400])
-    detail: str = Field(examples=["The request is invalid."])
-    request_id: str
-    errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, for bad input.")
-
-
 Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 Moment = Annotated[datetime, Field(examples=["2026-11-20T10:00:00.123456Z"])]
-
-_DESCRIPTIONS = {
-    400: "Malformed or invalid input; `errors` names the fields.",
-    401: "The access token is missing, malformed or expired.",
-    404: "It does not exist, or it is not yours.",
-    409: "The key or the email is taken.",
-    413: "The body is larger than 256 KiB.",
-    429: "The rate limit is exceeded; `Retry-After` says for how many seconds.",
-    500: "Something went wrong on our side; the log has more under this request's id.",
-    503: "The database cannot be reached; try again after `Retry-After` seconds.",
-}
-
-
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The documentation of a route's errors."""
-    return {
-        status: {
-            "description": _DESCRIPTIONS[status],
-            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
-        }
-        for status in statuses
-    }

@@ -12,14 +12,14 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.filters import EvaluationFilter
-from flagstaff.evaluation.layout import Layout
-from flagstaff.evaluation.records import RecordedEvaluation
+from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.evaluation_ids import END, Place, evaluation_id, place_of
-from flagstaff.storage.evaluation_matches import can_match, matching_offsets
-from flagstaff.storage.evaluation_segments import MICROSECONDS_A_SPAN, StoredColumns, email_hash, unpack, user_hash
-from flagstaff.storage.evaluations import decode_layout
+from flagstaff.storage.history.batches import decode_layout
+from flagstaff.storage.history.ids import END, Place, evaluation_id, place_of
+from flagstaff.storage.history.matches import can_match, matching_offsets
+from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, StoredColumns, email_hash, unpack, user_hash
 from flagstaff.storage.tables import microseconds, moment
 
 SEGMENTS_SEARCHED = 5000  # for a user: their hashes

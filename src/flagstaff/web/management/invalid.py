@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
-from flagstaff.web.errors import Problem, internal_problem, problem, problem_of
+from flagstaff.web.edge.errors import Problem, internal_problem, problem, problem_of
 
 _MESSAGES = {
     "missing": "is required",

@@ -13,8 +13,8 @@ from typing import ClassVar, cast
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from flagstaff.web.edge import SECURITY_HEADERS, RequestIds
-from flagstaff.web.errors import Problem, problem
+from flagstaff.web.edge.errors import Problem, problem
+from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import RecordBatch, RecordedEvaluation
-from flagstaff.storage import evaluation_pages, evaluations, tables
+from flagstaff.storage import tables
 from flagstaff.storage.database import Database
-from flagstaff.storage.evaluation_pages import list_evaluations
+from flagstaff.storage.history import batches, pages
+from flagstaff.storage.history.pages import list_evaluations
 from tests.support.history import ANYTHING, START, make_batch, make_group, make_layout, make_record, read, write
 
 
@@ -106,7 +107,7 @@ async def test_pages_go_on_where_the_last_one_ended_whatever_arrives_meanwhile(d
     environment_id, layout = uuid4(), make_layout()
     await write(database, make_batch(environment_id, layout, *(make_record(each, str(each)) for each in range(5))))
     async with database.read_history() as connection:
-        number = await evaluations.find_environment_number(connection, environment_id)
+        number = await batches.find_environment_number(connection, environment_id)
         assert number is not None
         first = await list_evaluations(connection, number, ANYTHING, limit=2, before=None)
     await write(database, make_batch(environment_id, layout, make_record(9, "late")))
@@ -181,7 +182,7 @@ async def test_every_filter_finds_what_a_naive_search_finds_in_the_same_order(
     database: Database, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for bound in ("SEGMENTS_EXAMINED", "SEGMENTS_SEARCHED"):
-        monkeypatch.setattr(evaluation_pages, bound, 3)
+        monkeypatch.setattr(pages, bound, 3)
     chance, environment_id, layout = random.Random(seed), uuid4(), make_layout()
     swapped = Layout(layout.recorded[::-1], ())
     wider = Layout((*layout.recorded, replace(layout.constant[0], rollout_percentage=60)), ())

@@ -16,7 +16,7 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.snapshots import Snapshots
-from flagstaff.web.limits import admit
+from flagstaff.web.edge.limits import admit
 
 PATH = "/sdk/v1/evaluate"
 IDENTIFIER_MAX_LENGTH = 1024

@@ -13,15 +13,16 @@ from starlette.responses import Response
 
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.moments import format_moment
-from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.layout import LayoutFlag
+from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.records import RecordedEvaluation
 from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
-from flagstaff.web.auth import CurrentActor
-from flagstaff.web.ids import FlagIds, Id
-from flagstaff.web.responses import json_response
-from flagstaff.web.schemas import FlagKey, Moment, Text, Uuid, problems
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.ids import FlagIds, Id
+from flagstaff.web.management.schemas import FlagKey, Moment, Text, Uuid
 
 _ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
 _MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"

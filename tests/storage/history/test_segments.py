@@ -8,11 +8,12 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.evaluation.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.runtime.spool import Spool
-from flagstaff.storage import evaluation_pages, tables
+from flagstaff.storage import tables
 from flagstaff.storage.database import Database
-from flagstaff.storage.evaluation_segments import CONTINUED_SIZE, SEGMENT_SIZE
+from flagstaff.storage.history import pages
+from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_SIZE
 from tests.support.history import ANYTHING, START, make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
@@ -148,8 +149,8 @@ async def test_segments_that_overlap_are_merged_in_the_order_of_time(database: D
 async def test_many_segments_of_one_moment_do_not_stop_a_search(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluation_pages, "SEGMENTS_EXAMINED", 1)
-    monkeypatch.setattr(evaluation_pages, "SEGMENTS_SEARCHED", 1)
+    monkeypatch.setattr(pages, "SEGMENTS_EXAMINED", 1)
+    monkeypatch.setattr(pages, "SEGMENTS_SEARCHED", 1)
     environment_id = uuid4()
     await write(database, *(make_batch(environment_id, make_layout(), make_record(1, str(each))) for each in range(5)))
     for wanted in (ANYTHING, EvaluationFilter(flag=FlagFilter(key="rollout", enabled=True))):

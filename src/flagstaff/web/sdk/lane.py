@@ -15,13 +15,13 @@ from uvicorn.server import ServerState
 
 from flagstaff.domain.errors import Error
 from flagstaff.telemetry import Metrics
-from flagstaff.web.bodies import BODY_MAX_BYTES
-from flagstaff.web.bounded_protocol import BoundedProtocol, Phase, response
-from flagstaff.web.cors import CrossOrigin
-from flagstaff.web.edge import SECURITY_HEADERS, RequestIds
-from flagstaff.web.errors import problem_of
-from flagstaff.web.evaluate import PATH, Evaluate, sdk_key_in
-from flagstaff.web.limits import Limits
+from flagstaff.web.edge.bodies import BODY_MAX_BYTES
+from flagstaff.web.edge.cors import CrossOrigin
+from flagstaff.web.edge.errors import problem_of
+from flagstaff.web.edge.limits import Limits
+from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
+from flagstaff.web.edge.protocol import BoundedProtocol, Phase, response
+from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
 
 _START = f"POST {PATH} HTTP/1.1\r\n".encode()
 _END = b"\r\n\r\n"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.evaluation.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 
 BATCH_IDS = 1 << 61
@@ -13,8 +13,10 @@ BATCH_IDS = 1 << 61
 
 @dataclass(frozen=True, slots=True)
 class RecordGroup:
-    """Evaluations of one environment that share a layout, oldest first, column by column: when (nanoseconds since
-    1970), for whom (id and email), and the recorded bytes (see layout.py)."""
+    """Evaluations of one environment that share a layout, oldest first, column by column.
+
+    The columns: when (nanoseconds since 1970), for whom (id and email), and the recorded bytes (see layout.py).
+    """
 
     environment_id: UUID
     layout: Layout
@@ -31,8 +33,10 @@ class RecordGroup:
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """What is written in one transaction. The id is drawn at random below `BATCH_IDS`, so that a batch that is written
-    again after an unclear failure is recognised."""
+    """What is written in one transaction.
+
+    The id is drawn at random below `BATCH_IDS`, so that a batch that is written again is recognised.
+    """
 
     id: int
     groups: Sequence[RecordGroup]

@@ -11,12 +11,12 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.layout import Layout
-from flagstaff.evaluation.records import RecordBatch, RecordGroup
+from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.evaluation_ids import uuid7
-from flagstaff.storage.evaluation_segments import CONTINUED_SIZE, Segment, pack_segments
-from flagstaff.storage.evaluation_summaries import SummaryCounts, add_summaries
+from flagstaff.storage.history.ids import uuid7
+from flagstaff.storage.history.segments import CONTINUED_SIZE, Segment, pack_segments
+from flagstaff.storage.history.summaries import SummaryCounts, add_summaries
 
 LAYOUT_USE_PRECISION = timedelta(hours=1)
 
@@ -111,8 +111,10 @@ async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int
 
 
 async def _lock_environments(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, int]:
-    """The numbers of environments, made where there are none; until the transaction ends, nobody else writes to them
-    or deletes them."""
+    """The numbers of environments, made where there are none.
+
+    Until the transaction ends, nobody else writes to them or deletes them.
+    """
     wanted = {"environment_ids": list(environment_ids)}
     while True:
         numbers = {row.environment_id: row.number for row in await connection.execute(_lock_environments_query, wanted)}

@@ -2,9 +2,9 @@
 
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.web.errors import problem, send_problem
-from flagstaff.web.evaluate import Evaluate, sdk_key_in
-from flagstaff.web.limits import Limits
+from flagstaff.web.edge.errors import problem, send_problem
+from flagstaff.web.edge.limits import Limits
+from flagstaff.web.sdk.evaluate import Evaluate, sdk_key_in
 
 
 class EvaluateRoute:

@@ -1,0 +1,1 @@
+"""An evaluation as the history keeps it and finds it."""

@@ -1,0 +1,1 @@
+"""The management API, `/auth` and `/api`: people call it, the dashboard and scripts."""
