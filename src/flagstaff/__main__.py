@@ -2,7 +2,8 @@
 
 import gc
 
-# What is imported stays for good: walking through it again and again would find nothing and be a sixth of the start.
+# The imports make objects that stay for good. The collector would walk through them again and again, which takes more
+# than a third of the time: `flagstaff --version` takes 0.85 s of processor time without it and 1.35 s with it.
 gc.disable()
 from flagstaff.cli.main import main  # noqa: E402
 

@@ -62,8 +62,6 @@ def refusal(**environ: str) -> str:
         ("CORS_ORIGINS", "*", "must be a valid URL"),
         ("CORS_ORIGINS", "https://example.com/app", "without a path"),
         ("HISTORY_RETENTION_DAYS", "0", "must be a whole number from 1"),
-        ("VALKEY_URL", "localhost:6379", "valkey://"),
-        ("VALKEY_URL", "valkey://", "must name a host"),
         ("ACCESS_LOG", "loud", "must be on or off"),
         ("LOG_FORMAT", "xml", "must be auto, json or console"),
         ("EVALUATE_LANE", "2", "must be on or off"),
@@ -84,7 +82,6 @@ def test_a_bad_value_is_refused_with_its_variable_and_what_is_accepted(variable:
         ("SMTP_URL", "smtp://flagstaff:hunter2/x@localhost"),
         ("SMTP_URL", "smtp://flagstaff:hunter2#x@localhost"),
         ("SMTP_URL", "smtp://[hunter2"),
-        ("VALKEY_URL", "http://:hunter2@localhost"),
     ],
 )
 def test_no_error_shows_a_secret(variable: str, text: str) -> None:
@@ -97,7 +94,6 @@ def test_the_object_itself_shows_no_secret() -> None:
             "FLAGSTAFF_SECRET_KEY": SECRET,
             "FLAGSTAFF_DATABASE_URL": "postgresql://u:hunter2@localhost/x",
             "FLAGSTAFF_SMTP_URL": "smtp://u:hunter2@localhost",
-            "FLAGSTAFF_VALKEY_URL": "valkey://:hunter2@localhost",
         }
     )
     assert "hunter2" not in repr(settings)
@@ -155,7 +151,7 @@ def test_nothing_set_gives_the_documented_defaults() -> None:
     assert settings.login_failure_rate_limit == RateLimit(10, 60)
     assert settings.history_retention_days == 90
     assert settings.trusted_proxies == settings.cors_origins == ()
-    assert (settings.database_url, settings.secret_key, settings.smtp, settings.valkey_url) == (None,) * 4
+    assert (settings.database_url, settings.secret_key, settings.smtp) == (None,) * 3
     assert (settings.access_log, settings.log_format, settings.evaluate_lane) == (True, "auto", True)
 
 
@@ -168,7 +164,6 @@ def test_secrets_may_stand_in_files(tmp_path: Path) -> None:
         "SECRET_KEY": SECRET,
         "DATABASE_URL": "postgres://localhost/flagstaff",
         "SMTP_URL": "smtp://localhost",
-        "VALKEY_URL": "valkey://localhost",
     }
     for name, content in contents.items():
         (tmp_path / name).write_text(content + "\n")
@@ -250,4 +245,3 @@ def test_every_setting_has_a_row_for_the_reference() -> None:
     assert rows["FLAGSTAFF_PORT"].default == "8000"
     assert rows["FLAGSTAFF_SMTP_URL"].default == "none"
     assert all(row.meaning.endswith(".") for row in rows.values())
-    assert len(rows) == 20

@@ -77,7 +77,7 @@ async def _serve(settings: Settings) -> None:
             await flagstaff.start()
             _settle_memory()
             _warn(settings)
-            await _greet(flagstaff, settings, listener.getsockname()[1])
+            _greet(settings, listener.getsockname()[1])
             await server.serve(sockets=[listener])
         finally:
             await flagstaff.stop()
@@ -109,15 +109,11 @@ def _warn(settings: Settings) -> None:
     """Say what is allowed but hardly meant."""
     if "://0.0.0.0" in settings.public_url or "://[::]" in settings.public_url:
         log.warning("public_url_is_no_address", url=settings.public_url, advice="set FLAGSTAFF_PUBLIC_URL")
-    if settings.valkey_url:
-        log.warning("valkey_not_used", detail="No version shares rate limits yet; each instance counts its own.")
 
 
-async def _greet(flagstaff: Flagstaff, settings: Settings, port: int) -> None:
+def _greet(settings: Settings, port: int) -> None:
     url = settings.public_url if settings.port else f"http://{settings.host}:{port}"
     log.info("serving", url=url, host=settings.host, port=port)
     store = "PostgreSQL" if settings.database_url else f"SQLite in {settings.data_dir}"
     sys.stdout.write(f"Flagstaff {__version__} serves on {url} ({store}). Ctrl-C stops it.\n")
-    if not await flagstaff.accounts.exist():
-        sys.stdout.write(f"Next: open {url} and register, or follow the quickstart in the README.\n")
     sys.stdout.flush()

@@ -61,11 +61,6 @@ class Accounts:
                 return Actor(account.id, account.email)
         raise Error(Code.UNAUTHENTICATED, "The access token is malformed, expired or ended by a password reset.")
 
-    async def exist(self) -> bool:
-        """Whether anybody has registered yet."""
-        async with self.database.read() as connection:
-            return await accounts.any_account(connection)
-
     async def find_account(self, email: str) -> Account | None:
         """The account with this email, if there is one."""
         async with self.database.read() as connection:

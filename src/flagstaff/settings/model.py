@@ -129,14 +129,6 @@ class Settings:
             values.whole_number_parser(1, 36_500), "90", "For how many days the evaluation history is kept."
         )
     )
-    valkey_url: str | None = field(
-        repr=False,
-        metadata=_read_by(
-            values.parse_valkey_url,
-            None,
-            "valkey://host:port; meant to share rate limits among processes. Read and checked, but not used yet.",
-        ),
-    )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))
     log_format: LogFormat = field(
         metadata=_read_by(values.parse_log_format, "auto", "json, console, or auto: console on a terminal, else json.")

@@ -115,13 +115,6 @@ def parse_database_url(text: str) -> str:
     return text
 
 
-def parse_valkey_url(text: str) -> str:
-    """A Valkey server."""
-    if not _url(text, "valkey valkeys redis rediss").hostname:
-        raise ValueError("must name a host, as in valkey://127.0.0.1:6379")
-    return text
-
-
 def parse_smtp(text: str) -> SmtpServer:
     """A mail server, with the usual port of its kind of security where none is given."""
     url = _url(text, " ".join(_SMTP))

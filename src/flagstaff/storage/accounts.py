@@ -40,11 +40,6 @@ async def find_account_by_email(connection: AsyncConnection, email: str) -> Acco
     return Account(*row) if row else None
 
 
-async def any_account(connection: AsyncConnection) -> bool:
-    """Whether there is an account at all."""
-    return (await connection.execute(sa.select(_columns.id).limit(1))).first() is not None
-
-
 async def set_password_hash(connection: AsyncConnection, account_id: UUID, password_hash: str) -> None:
     """Replace an account's password."""
     await connection.execute(
