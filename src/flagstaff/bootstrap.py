@@ -24,6 +24,7 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
+from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -50,7 +51,7 @@ _DRAIN_SECONDS = 2.0
 _FLUSH_SECONDS = 3.0
 # How many addresses the limits remember; flooded all at once they take some 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
-# How soon the history of what was deleted goes, and of what has grown too old.
+# How soon the history of what was deleted goes, and whatever has grown too old.
 _PURGE_SECONDS = 60.0
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
@@ -94,8 +95,9 @@ class Flagstaff:
         self._feed = self._make_feed(settings.database_url) if settings.database_url else None
         self._retry = Periodic("snapshot retry", _RETRY_SECONDS, self.snapshots.retry)
         self._history = History(self.database, now)
+        self._idempotency = Idempotency(self.database, now)
         self._recorder = Recorder(write=self._history.record, spool=Spool(settings.data_dir / _SPOOL_FOLDER))
-        self._purge = Periodic("history purge", _PURGE_SECONDS, self._purge_history)
+        self._purge = Periodic("purge", _PURGE_SECONDS, self._purge_expired)
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
@@ -115,6 +117,7 @@ class Flagstaff:
             rules=Rules(self.database, now),
             changes=Changes(self.database),
             history=self._history,
+            idempotency=self._idempotency,
             background=self._background,
             limits=limits,
             metrics=self.metrics,
@@ -191,7 +194,8 @@ class Flagstaff:
         )
         await self._mailer.send(message)
 
-    async def _purge_history(self) -> None:
+    async def _purge_expired(self) -> None:
+        await self._idempotency.purge()
         await self._history.purge(timedelta(days=self._settings.history_retention_days))
 
     def _export_figures(self) -> None:

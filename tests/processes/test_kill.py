@@ -1,7 +1,16 @@
 """kill -9: what was answered of management is there after a start; of the history at most the last second is lost."""
 
+import asyncio
+import sqlite3
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, suppress
 
+import asyncpg
+import httpx
+
+from flagstaff.storage.database import CONFIGURATION_FILE
+from tests.support.api import flag_path
 from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
@@ -33,3 +42,58 @@ async def test_a_kill_under_load_loses_no_answered_write_and_at_most_a_second_of
             assert {key: each["enabled"] for key, each in answer.json()["flags"].items()} == {
                 flag["key"]: flag["enabled"] for flag in stored.json()
             }
+
+
+async def test_a_request_that_was_killed_between_its_commit_and_its_response_is_not_carried_out_again(
+    store: Store,
+) -> None:
+    key = {"idempotency-key": "once"}
+    async with ServerProcess(store) as server:
+        async with RemoteCaller(server.url) as caller:
+            await caller.sign_up()
+            flag = await caller.create_flag()
+            async with no_confirmation(store):
+                under_way = asyncio.create_task(caller.post(f"{flag_path(flag)}/toggle", headers=key))
+                await until_off(store)
+                await server.kill()
+                with suppress(httpx.TransportError):  # with SQLite the response may have been quicker than the kill
+                    await under_way
+                    assert store.database_url is None
+        await server.start()
+        async with RemoteCaller(server.url) as caller:
+            await caller.log_in()
+            again = await caller.post(f"{flag_path(flag)}/toggle", headers=key)
+            assert (again.status_code, again.headers["idempotency-replayed"]) == (200, "true")
+            assert again.json()["enabled"] is False
+            assert (await caller.get(flag_path(flag))).json() == again.json()
+
+
+@asynccontextmanager
+async def no_confirmation(store: Store) -> AsyncIterator[None]:
+    """With PostgreSQL, an instance that confirms no change: each response waits for it for seconds."""
+    if store.database_url is None:
+        yield
+        return
+    deaf = await asyncpg.connect(store.database_url, server_settings={"application_name": "flagstaff feed deaf"})
+    try:
+        yield
+    finally:
+        await deaf.close()
+
+
+async def until_off(store: Store) -> None:
+    """Wait until it is committed that the one flag is off, as anybody else at the database sees it."""
+    async with asyncio.timeout(10):
+        while not await _count(store, "SELECT count(*) FROM flags WHERE NOT enabled"):
+            await asyncio.sleep(0)
+
+
+async def _count(store: Store, statement: str) -> int:
+    if store.database_url is None:
+        with closing(sqlite3.connect(store.data_directory / CONFIGURATION_FILE)) as file:
+            return int(file.execute(statement).fetchone()[0])
+    connection = await asyncpg.connect(store.database_url)
+    try:
+        return int(await connection.fetchval(statement))
+    finally:
+        await connection.close()

@@ -1,12 +1,25 @@
 """The audit trail in the database."""
 
+import re
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
+from typing import Any
+from uuid import uuid4
 
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.storage import tables
-from flagstaff.storage.changes import record
+from flagstaff.storage.changes import (
+    ChangeFilter,
+    find_environment_ids,
+    list_account_changes,
+    list_environment_changes,
+    list_project_changes,
+    record,
+)
 from flagstaff.storage.database import Database
 from flagstaff.storage.projects import delete_project
 from tests.storage.conftest import Stored
@@ -68,3 +81,71 @@ async def test_the_trail_outlives_what_it_tells_of(database: Database, stored: S
         await delete_project(transaction.connection, stored.project.id)
     async with database.read() as connection:
         assert (await connection.execute(sa.select(columns.flag_id))).scalar_one() == stored.flag.id
+
+
+async def fill_trail(database: Database, stored: Stored) -> None:
+    """Many changes, one in a hundred of them in the stored project, and what a database knows of them when it plans."""
+    row = {"actor_id": stored.account.id, "actor_email": stored.account.email, "action": "flag.toggled"}
+    places = [(stored.project.id, stored.environment.id), *((uuid4(), uuid4()) for _ in range(99))]
+    rows = [
+        {
+            **row,
+            "at": AT + timedelta(minutes=number),
+            "resource_id": uuid4(),
+            "project_id": project_id,
+            "environment_id": environment_id,
+            "flag_key": f"flag-{number % 7}",
+        }
+        for number in range(100)
+        for project_id, environment_id in places
+    ]
+    async with database.transaction() as transaction:
+        await transaction.connection.execute(tables.changes.insert(), rows)
+        await transaction.connection.execute(sa.text("ANALYZE"))
+
+
+async def plan_of(database: Database, read: Callable[[AsyncConnection], Awaitable[object]]) -> str:
+    """How the database carries out the one statement that `read` executes."""
+    executed: list[tuple[str, Any]] = []
+    async with database.read() as connection:
+
+        def note(*execution: Any) -> None:
+            executed.append((execution[2], execution[3]))
+
+        sa.event.listen(connection.sync_connection, "before_cursor_execute", note)
+        await read(connection)
+        sa.event.remove(connection.sync_connection, "before_cursor_execute", note)
+        ((statement, parameters),) = executed
+        explain = "EXPLAIN" if database.is_postgresql else "EXPLAIN QUERY PLAN"
+        rows = await connection.exec_driver_sql(f"{explain} {statement}", parameters)
+        return "\n".join(str(row[-1]) for row in rows)
+
+
+async def test_every_list_of_changes_is_read_by_an_index(database: Database, stored: Stored) -> None:
+    await fill_trail(database, stored)
+    project_id, environment_id, account_id = stored.project.id, stored.environment.id, stored.account.id
+    since, until = AT + timedelta(minutes=50), AT + timedelta(minutes=60)
+    page: dict[str, int] = {"before": 10**6, "limit": 51}
+    wanted = [
+        ChangeFilter(),
+        ChangeFilter(since=since),
+        ChangeFilter(until=until),
+        ChangeFilter(actor_id=account_id),
+        ChangeFilter(action="flag.toggled"),
+        ChangeFilter(action="flag.deleted"),
+        ChangeFilter(flag_key="flag-3"),
+        ChangeFilter(flag_key="unknown"),
+        ChangeFilter(environment_ids=[environment_id]),
+        ChangeFilter(account_id, "flag.toggled", "flag-3", [environment_id], since, until),
+    ]
+    reads = [
+        *(partial(list_project_changes, project_id=project_id, wanted=each, **page) for each in wanted),
+        partial(list_environment_changes, environment_id=environment_id, flag_id=None, **page),
+        partial(list_environment_changes, environment_id=environment_id, flag_id=stored.flag.id, **page),
+        partial(list_account_changes, account_id=account_id, **page),
+        partial(find_environment_ids, project_id=project_id, key="production"),
+    ]
+    for read in reads:
+        plan = await plan_of(database, read)
+        assert not re.search(r"Seq Scan|SCAN changes|changes_primary|PRIMARY KEY", plan), f"{read}:\n{plan}"
+        assert re.search(r"changes_\w+_index", plan), plan

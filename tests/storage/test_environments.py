@@ -59,11 +59,11 @@ async def test_another_project_may_have_the_same_key(database: Database, stored:
         assert await list_environment_ids(connection) == {environment.id, stored.environment.id}
 
 
-async def test_environments_are_listed_newest_first(database: Database, stored: Stored) -> None:
+async def test_environments_are_listed_oldest_first(database: Database, stored: Stored) -> None:
     later = make_environment(stored.project.id, key="later", created_at=AT + timedelta(microseconds=1))
     await store_all(database, later)
     async with database.read() as connection:
-        assert await list_environments(connection, stored.project.id) == [later, stored.environment]
+        assert await list_environments(connection, stored.project.id) == [stored.environment, later]
 
 
 async def test_a_new_name_leaves_the_key(database: Database, stored: Stored) -> None:

@@ -9,15 +9,18 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.accounts import find_account
+from flagstaff.storage.changes import record
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.idempotency import claim
 from flagstaff.storage.migrate import current_revision, is_current, migrate
-from tests.support.builders import make_account, store_all
+from tests.support.builders import AT, make_account, make_flag, make_rule, store_all
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002"]
+REVISIONS = ["0001", "0002", "0004"]
 NEWEST = REVISIONS[-1]
 
 
@@ -138,3 +141,31 @@ async def test_processes_that_start_at_once_migrate_once(bare_store: Store) -> N
     printed = sorted([(await process.communicate())[0].decode().strip() for process in started])
     assert printed == [str(REVISIONS), "[]", "[]"]
     assert await run_on(bare_store, differences) == []
+
+
+async def test_the_trail_learns_the_keys_of_flags_and_loses_idempotency_keys_on_the_way_down(
+    database: Database, store: Store
+) -> None:
+    account, flag, other = make_account(), make_flag(), make_flag(key="other")
+    rule = make_rule(flag)
+    await store_all(database, account)
+    scope = Scope(flag.project_id, flag.environment_id, flag.id)  # as it was written before there was a key in it
+    async with database.transaction() as transaction:
+        for change in (
+            change_of(COMMAND_LINE, "flag.created", AT, scope, after=flag),
+            change_of(COMMAND_LINE, "rule.created", AT, scope, after=rule),
+            change_of(COMMAND_LINE, "flag.deleted", AT, scope, before=flag),
+            change_of(COMMAND_LINE, "flag.created", AT, Scope(flag_id=other.id), after=other),
+            change_of(COMMAND_LINE, "account.registered", AT, Scope(), after=account),
+        ):
+            await record(transaction, change)
+        claimed = {"fingerprint": b"", "now": AT, "expired_at": AT}
+        assert await claim(transaction.connection, account.id, "key", **claimed) is None
+    assert await migrate_store(store, "0002") == ["0004"]
+    assert await migrate_store(store) == ["0004"]
+    assert await run_on(store, differences) == []
+    columns = tables.changes.c
+    async with database.read() as connection:
+        keys = await connection.execute(sa.select(columns.flag_key).order_by(columns.id))
+        assert list(keys.scalars()) == [flag.key, flag.key, flag.key, "other", None]
+        assert (await connection.execute(sa.select(tables.idempotency_keys))).all() == []

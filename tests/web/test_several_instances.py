@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
+import httpx
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
@@ -61,7 +62,17 @@ class Scene:
 
     async def toggle(self) -> int:
         """Flip the flag; the response's status."""
-        return (await self.ada.post(f"{flag_path(self.flag)}/toggle")).status_code
+        return (await self.send_toggle(self.ada, None)).status_code
+
+    async def send_toggle(self, caller: Caller, key: str | None) -> httpx.Response:
+        """Flip the flag, perhaps with an Idempotency-Key."""
+        headers = {"idempotency-key": key} if key else None
+        return await caller.post(f"{flag_path(self.flag)}/toggle", headers=headers)
+
+    async def count_toggles(self) -> int:
+        """How often the flag was flipped, as the audit trail has it."""
+        path = f"{project_path(self.project)}/changes"
+        return len((await self.ada.get(path, params={"action": "flag.toggled"})).json()["items"])
 
     async def is_on_at_second(self) -> bool:
         """What the second instance answers."""
@@ -94,6 +105,61 @@ async def test_a_change_that_an_instance_does_not_confirm_is_in_force_but_not_ca
     finally:
         await deaf.close()
     assert not await scene.is_on_at_second()
+
+
+async def test_a_toggle_that_may_be_in_force_invites_nobody_to_flip_it_back(
+    scene: Scene, shared: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "CONFIRM_SECONDS", 0.5)
+    deaf = await asyncpg.connect(shared.database_url, server_settings={"application_name": "flagstaff feed deaf"})
+    try:
+        for _ in range(2):
+            answer = await scene.send_toggle(scene.ada, "once")
+            assert answer.status_code == 503
+            assert "retry-after" not in answer.headers
+            assert answer.json()["detail"] == (
+                "The change is stored, but not every instance has confirmed yet that it is in force. Read the resource "
+                "before you repeat the request, or repeat it with the Idempotency-Key that it had."
+            )
+    finally:
+        await deaf.close()
+    answer = await scene.send_toggle(scene.ada, "once")
+    assert (answer.status_code, answer.headers["idempotency-replayed"]) == (200, "true")
+    assert answer.json()["enabled"] is False
+    assert not await scene.is_on_at_second()
+    assert await scene.count_toggles() == 1
+
+
+async def test_a_commit_that_nobody_knows_the_end_of_is_told_as_such(scene: Scene, shared: Store) -> None:
+    administrator = await asyncpg.connect(shared.database_url)
+    try:
+        await administrator.execute(
+            "CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';"
+            "CREATE CONSTRAINT TRIGGER cut_at_the_commit AFTER UPDATE ON flags DEFERRABLE INITIALLY DEFERRED "
+            "FOR EACH ROW EXECUTE FUNCTION cut()"
+        )
+        answer = await scene.send_toggle(scene.ada, "once")
+        assert answer.status_code == 503
+        assert "retry-after" not in answer.headers
+        assert "it is not known whether the change was stored. Read the resource" in answer.json()["detail"]
+        await administrator.execute("DROP TRIGGER cut_at_the_commit ON flags")
+    finally:
+        await administrator.close()
+    assert (await scene.send_toggle(scene.ada, "once")).json()["enabled"] is False
+    assert await scene.count_toggles() == 1
+
+
+async def test_a_key_holds_for_every_instance_also_when_all_are_asked_at_once(scene: Scene) -> None:
+    scene.second.headers["authorization"] = scene.ada.headers["authorization"]
+    for number in range(5):
+        callers = [scene.ada, scene.second] * 10
+        answers = await asyncio.gather(*(scene.send_toggle(caller, f"key-{number}") for caller in callers))
+        assert {answer.status_code for answer in answers} == {200}
+        assert len({answer.content for answer in answers}) == 1
+        assert sum("idempotency-replayed" not in answer.headers for answer in answers) == 1
+        assert await scene.is_on_at_second() is answers[0].json()["enabled"]
+    assert await scene.count_toggles() == 5
 
 
 async def test_after_a_toggle_returned_the_other_instance_answers_the_new_state(scene: Scene) -> None:

@@ -185,7 +185,7 @@ export interface paths {
         };
         /**
          * List Environments
-         * @description The environments of a project, newest first.
+         * @description The environments of a project, oldest first: a project starts with production and staging.
          */
         get: operations["list_environments"];
         put?: never;
@@ -372,6 +372,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Project Changes
+         * @description Who changed what in a project, newest first: its names, SDK keys, environments, flags and rules.
+         *
+         *     What happened to deleted environments and flags is listed too.
+         */
+        get: operations["list_project_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/changes": {
         parameters: {
             query?: never;
@@ -384,6 +406,26 @@ export interface paths {
          * @description Who changed what in an environment, newest first; of deleted flags, too.
          */
         get: operations["list_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List My Changes
+         * @description What happened to your account, newest first: its registration and every new password.
+         */
+        get: operations["list_my_changes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -583,8 +625,12 @@ export interface components {
              * Format: uuid
              */
             resource_id: string;
+            /** Environment Id */
+            environment_id: string | null;
             /** Flag Id */
             flag_id: string | null;
+            /** Flag Key */
+            flag_key: string | null;
             /** Before */
             before: {
                 [key: string]: unknown;
@@ -1237,7 +1283,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken. */
+            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1264,7 +1310,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1333,7 +1379,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1393,7 +1439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1454,7 +1500,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1492,7 +1538,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1530,7 +1576,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1544,7 +1590,10 @@ export interface operations {
     create_project: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1557,6 +1606,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1581,6 +1632,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The body is larger than 256 KiB. */
             413: {
                 headers: {
@@ -1590,7 +1650,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1639,7 +1708,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1710,7 +1779,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1757,7 +1826,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1771,7 +1840,10 @@ export interface operations {
     regenerate_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 project_id: string;
             };
@@ -1782,10 +1854,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ProjectOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -1806,7 +1889,34 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than 256 KiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1855,7 +1965,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1869,7 +1979,10 @@ export interface operations {
     create_environment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 project_id: string;
             };
@@ -1884,6 +1997,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1917,7 +2032,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken. */
+            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1935,7 +2050,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1985,7 +2109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2057,7 +2181,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2105,7 +2229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2155,7 +2279,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2169,7 +2293,10 @@ export interface operations {
     create_flag: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 project_id: string;
                 env_id: string;
@@ -2185,6 +2312,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -2218,7 +2347,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken. */
+            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2236,7 +2365,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2287,7 +2425,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2360,7 +2498,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2409,7 +2547,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2423,7 +2561,10 @@ export interface operations {
     toggle_flag: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 project_id: string;
                 env_id: string;
@@ -2436,10 +2577,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FlagOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -2460,7 +2612,34 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than 256 KiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2511,7 +2690,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2525,7 +2704,10 @@ export interface operations {
     create_rule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 project_id: string;
                 env_id: string;
@@ -2542,6 +2724,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -2575,6 +2759,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The body is larger than 256 KiB. */
             413: {
                 headers: {
@@ -2584,7 +2777,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2636,7 +2838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2710,7 +2912,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2760,7 +2962,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2810,7 +3012,81 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_project_changes: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description By this account: its id or its email. */
+                actor?: string | null;
+                /** @description Only this action. */
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted") | null;
+                /** @description Of the flags with this key and their rules, also of deleted ones. */
+                flag_key?: string | null;
+                /** @description In this environment, which may be deleted: its id or its key. */
+                environment?: string | null;
+                /** @description Not before this time. */
+                since?: string | null;
+                /** @description Before this time. */
+                until?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesPageOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description It does not exist, or it is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2824,10 +3100,11 @@ export interface operations {
     list_changes: {
         parameters: {
             query?: {
+                limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                cursor?: string | null;
                 /** @description Only this flag's changes and its rules'. */
                 flag_id?: string | null;
-                limit?: number;
-                cursor?: string | null;
             };
             header?: never;
             path: {
@@ -2874,7 +3151,58 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_my_changes: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesPageOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2949,7 +3277,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3017,7 +3345,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3091,7 +3419,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3140,7 +3468,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusOut"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3258,7 +3586,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached; try again after `Retry-After` seconds. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;

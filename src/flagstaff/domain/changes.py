@@ -30,12 +30,13 @@ COMMAND_LINE = Actor(account_id=None, email=None)
 class Scope:
     """Where a change happened: in which project, environment and flag, as far as it happened inside one.
 
-    Of a flag's own changes and of its rules', `flag_id` is the flag.
+    Of a flag's own changes and of its rules', `flag_id` and `flag_key` are the flag's.
     """
 
     project_id: UUID | None = None
     environment_id: UUID | None = None
     flag_id: UUID | None = None
+    flag_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

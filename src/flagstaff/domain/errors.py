@@ -50,5 +50,11 @@ def not_found(resource: str) -> Error:
 
 
 def unavailable(message: str = "The database cannot be reached at the moment. Try again shortly.") -> Error:
-    """The answer while something Flagstaff depends on is away."""
+    """The answer while something Flagstaff depends on is away, and nothing was changed: the request can be repeated."""
     return Error(Code.UNAVAILABLE, message, retry_after_seconds=5)
+
+
+def unconfirmed(message: str) -> Error:
+    """The answer when a change may be in force: without `retry_after_seconds`, which would invite a repeat."""
+    advice = "Read the resource before you repeat the request, or repeat it with the Idempotency-Key that it had."
+    return Error(Code.UNAVAILABLE, f"{message} {advice}")

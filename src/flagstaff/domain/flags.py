@@ -70,17 +70,45 @@ def check_rule_value(rule_type: RuleType, value: str) -> str:
         ValueError: when no user could ever match it.
     """
     check_length(check_text(value), 1, RULE_VALUE_MAX_LENGTH)
+    if not value.strip():
+        raise ValueError("must not be blank")
     match rule_type:
         case RuleType.USER_ID:
             return value
         case RuleType.USER_EMAIL:
-            local, at, domain = value.partition("@")
-            if not (local and at and domain) or "@" in domain:
-                raise ValueError("must be an email address such as ada@example.com")
+            return _check_address(value)
         case RuleType.EMAIL_DOMAIN:
-            domain = value.removeprefix("@")
-            if not domain or "@" in domain:
-                raise ValueError("must be a domain such as example.com or @example.com")
-    if any(character.isspace() for character in value):
-        raise ValueError("must not contain spaces")
+            _check_domain(value.removeprefix("@"), "must be a domain such as example.com or @example.com")
+            return value
+
+
+def _check_address(value: str) -> str:
+    advice = "must be an email address such as ada@example.com"
+    local, _, domain = value.partition("@")
+    if not local:
+        raise ValueError(advice)
+    _require_visible(local)
+    if local == "*":
+        raise ValueError(f"{advice}; for everybody at a domain, make a rule of the type email_domain")
+    _check_domain(domain, advice)
     return value
+
+
+def _check_domain(domain: str, advice: str) -> None:
+    """Refuse what cannot follow the @ of an email address. Names beyond ASCII and literals such as [192.0.2.1] can."""
+    if not domain or "@" in domain:
+        raise ValueError(advice)
+    _require_visible(domain)
+    if "*" in domain:
+        raise ValueError("must not contain *: a domain matches exactly, and each subdomain needs a rule of its own")
+    if domain.startswith("[") and domain.endswith("]"):
+        return
+    if any(character.isascii() and not (character.isalnum() or character in "-_.") for character in domain):
+        raise ValueError(advice)
+    if "" in domain.split("."):
+        raise ValueError(f"{advice}, without a dot at either end or two in a row")
+
+
+def _require_visible(text: str) -> None:
+    if any(character.isspace() or not character.isprintable() for character in text):
+        raise ValueError("must not contain spaces or invisible characters")

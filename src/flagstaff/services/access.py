@@ -22,11 +22,6 @@ class FlagPath:
     environment_id: UUID
     flag_id: UUID
 
-    @property
-    def scope(self) -> Scope:
-        """The same ids as a change holds them."""
-        return Scope(self.project_id, self.environment_id, self.flag_id)
-
 
 async def open_project(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool = False) -> Project:
     """The project, if the actor may use it; for an update it is locked, and its writes follow one another."""
@@ -46,3 +41,8 @@ async def open_flag(connection: Connection, actor: Actor, path: FlagPath, *, for
     """The flag of an environment of a project that the actor may use."""
     await open_project(connection, actor, path.project_id, for_update=for_update)
     return await flags.get_flag(connection, path.project_id, path.environment_id, path.flag_id)
+
+
+def scope_of(flag: Flag) -> Scope:
+    """Where the changes of a flag and of its rules happen."""
+    return Scope(flag.project_id, flag.environment_id, flag.id, flag.key)

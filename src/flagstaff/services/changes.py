@@ -1,32 +1,60 @@
-"""The audit of an environment: who changed what, when, from what to what."""
+"""The audit trail: who changed what, when, from what to what."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor, NumberedChange
-from flagstaff.domain.errors import invalid_field
-from flagstaff.services.access import open_environment
+from flagstaff.services.access import open_environment, open_project
 from flagstaff.storage import changes
-from flagstaff.storage.database import Database
-
-_NUMBER_MAX = 2**63 - 1
+from flagstaff.storage.accounts import find_account_by_email
+from flagstaff.storage.changes import ChangeFilter
+from flagstaff.storage.database import Connection, Database
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesPage:
-    """Some changes, newest first; `next_cursor` leads to older ones, if there are any."""
+    """Some changes, newest first; those before the number `next_before` are older, unless that is None."""
 
     items: list[NumberedChange]
-    next_cursor: str | None
+    next_before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectChangeFilter:
+    """Which changes of a project are wanted; None stands for all.
+
+    `account` is an account's id or email; `environment` an environment's id or key, which may be deleted.
+    """
+
+    account: UUID | str | None = None
+    action: str | None = None
+    flag_key: str | None = None
+    environment: UUID | str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Reads the trail that every write leaves."""
+    """Reads the trail that every write leaves. All raise Error NOT_FOUND for what is not the actor's."""
 
     database: Database
 
-    async def list_changes(
+    async def list_project_changes(
+        self, actor: Actor, project_id: UUID, wanted: ProjectChangeFilter, *, limit: int, before: int | None = None
+    ) -> ChangesPage:
+        """The changes of a project and of everything in it, also of what is deleted."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id)
+            found = await _resolve(connection, project_id, wanted)
+            if found is None:
+                return ChangesPage([], None)
+            # One more than asked for tells whether there are older ones.
+            items = await changes.list_project_changes(connection, project_id, found, before=before, limit=limit + 1)
+        return _page(items, limit)
+
+    async def list_environment_changes(
         self,
         actor: Actor,
         project_id: UUID,
@@ -34,27 +62,43 @@ class Changes:
         *,
         flag_id: UUID | None = None,
         limit: int,
-        cursor: str | None = None,
+        before: int | None = None,
     ) -> ChangesPage:
-        """The changes in an environment, or of one flag and its rules, also after its deletion.
-
-        Raises:
-            Error: NOT_FOUND for an environment that is not the actor's, INVALID for a cursor that is none of ours.
-        """
-        before = _number(cursor)
+        """The changes in an environment, or of one flag and its rules, also after its deletion."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
-            # One more than asked for tells whether there are older ones.
-            found = await changes.list_changes(
+            items = await changes.list_environment_changes(
                 connection, environment_id, flag_id=flag_id, before=before, limit=limit + 1
             )
-        items = found[:limit]
-        return ChangesPage(items, str(items[-1].number) if len(found) > limit else None)
+        return _page(items, limit)
+
+    async def list_own_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:
+        """The changes of the actor's own account: its registration, its new passwords."""
+        assert actor.account_id is not None
+        async with self.database.read() as connection:
+            items = await changes.list_account_changes(connection, actor.account_id, before=before, limit=limit + 1)
+        return _page(items, limit)
 
 
-def _number(cursor: str | None) -> int | None:
-    if cursor is None:
-        return None
-    if not (cursor.isascii() and cursor.isdigit()) or len(cursor) > 19 or int(cursor) > _NUMBER_MAX:
-        raise invalid_field("cursor", "is not a cursor of this list; leave it out to begin at the newest")
-    return int(cursor)
+async def _resolve(connection: Connection, project_id: UUID, wanted: ProjectChangeFilter) -> ChangeFilter | None:
+    """The same by ids alone; None when nothing can match."""
+    account_id, environment_ids = None, None
+    match wanted.account:
+        case str() as email:
+            account = await find_account_by_email(connection, email)
+            if account is None:
+                return None
+            account_id = account.id
+        case given:
+            account_id = given
+    match wanted.environment:
+        case str() as key:
+            environment_ids = await changes.find_environment_ids(connection, project_id, key)
+        case UUID() as environment_id:
+            environment_ids = [environment_id]
+    return ChangeFilter(account_id, wanted.action, wanted.flag_key, environment_ids, wanted.since, wanted.until)
+
+
+def _page(found: list[NumberedChange], limit: int) -> ChangesPage:
+    items = found[:limit]
+    return ChangesPage(items, items[-1].number if len(found) > limit else None)

@@ -35,7 +35,7 @@ class Environments:
         return environment
 
     async def list_environments(self, actor: Actor, project_id: UUID) -> list[Environment]:
-        """The environments of a project, newest first."""
+        """The environments of a project, oldest first."""
         async with self.database.read() as connection:
             await open_project(connection, actor, project_id)
             return await environments.list_environments(connection, project_id)

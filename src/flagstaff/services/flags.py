@@ -12,7 +12,7 @@ from flagstaff.domain.changes import Actor, change_of
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.moments import later_than
-from flagstaff.services.access import FlagPath, open_environment, open_flag
+from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.storage import flags
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -56,7 +56,7 @@ class Flags:
             await flags.create_flag(transaction.connection, flag)
             await record(
                 transaction,
-                change_of(actor, "flag.created", now, FlagPath(project_id, environment_id, flag.id).scope, after=flag),
+                change_of(actor, "flag.created", now, scope_of(flag), after=flag),
             )
         return flag
 
@@ -92,26 +92,26 @@ class Flags:
             updated = replace(flag, **values)
             if updated == flag:
                 return flag
-            return await self._write(transaction, "flag.updated", actor, path, flag, updated)
+            return await self._write(transaction, "flag.updated", actor, flag, updated)
 
     async def toggle_flag(self, actor: Actor, path: FlagPath) -> Flag:
         """Flip `enabled`; rules and rollout stay as they are."""
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             flipped = replace(flag, enabled=not flag.enabled)
-            return await self._write(transaction, "flag.toggled", actor, path, flag, flipped)
+            return await self._write(transaction, "flag.toggled", actor, flag, flipped)
 
     async def delete_flag(self, actor: Actor, path: FlagPath) -> None:
         """Delete a flag with its rules; its evaluation history stays."""
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             await flags.delete_flag(transaction.connection, path.flag_id)
-            await record(transaction, change_of(actor, "flag.deleted", self.now(), path.scope, before=flag))
+            await record(transaction, change_of(actor, "flag.deleted", self.now(), scope_of(flag), before=flag))
 
-    async def _write(
-        self, transaction: Transaction, action: str, actor: Actor, path: FlagPath, before: Flag, after: Flag
-    ) -> Flag:
+    async def _write(self, transaction: Transaction, action: str, actor: Actor, before: Flag, after: Flag) -> Flag:
         after = replace(after, updated_at=later_than(before.updated_at, self.now()))
         await flags.update_flag(transaction.connection, after)
-        await record(transaction, change_of(actor, action, after.updated_at, path.scope, before=before, after=after))
+        await record(
+            transaction, change_of(actor, action, after.updated_at, scope_of(after), before=before, after=after)
+        )
         return after

@@ -1,7 +1,6 @@
 """The evaluation history: who got what, and why; and its end, by age and with what it belongs to."""
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,18 +27,17 @@ BATCHES_REMEMBERED = timedelta(days=7)  # how late one may come again of which n
 
 _MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_cursor = re.compile("[0-9a-f]{32}")  # an id
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationsPage:
-    """Evaluations, newest first; `next_cursor` leads to older ones, if there may be any.
+    """Evaluations, newest first; those before the id `next_before` are older, unless that is None.
 
     A search looks at a bounded part of the history at a time, so that a page may be short and not the last.
     """
 
     items: Sequence[RecordedEvaluation]
-    next_cursor: str | None
+    next_before: bytes | None
 
 
 @dataclass(slots=True)
@@ -82,27 +80,17 @@ class History:
         wanted: EvaluationFilter,
         *,
         limit: int,
-        cursor: str | None,
+        before: bytes | None,
     ) -> EvaluationsPage:
-        """The evaluations of an environment, also of flags that are no more.
-
-        Raises:
-            Error: INVALID for a cursor that is none of ours.
-        """
-        before = _id(cursor)
+        """The evaluations of an environment, also of flags that are no more, below the id `before`."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
         return await self._list(environment_id, wanted, limit=limit, before=before)
 
     async def list_flag_evaluations(
-        self, actor: Actor, path: FlagPath, wanted: EvaluationFilter, *, limit: int, cursor: str | None
+        self, actor: Actor, path: FlagPath, wanted: EvaluationFilter, *, limit: int, before: bytes | None
     ) -> EvaluationsPage:
-        """The evaluations of a flag, by whose id `wanted` filters.
-
-        Raises:
-            Error: INVALID for a cursor that is none of ours.
-        """
-        before = _id(cursor)
+        """The evaluations of a flag, by whose id `wanted` filters, below the id `before`."""
         async with self.database.read() as connection:
             await open_flag(connection, actor, path)
         return await self._list(path.environment_id, wanted, limit=limit, before=before)
@@ -172,7 +160,7 @@ class History:
             if number is None:
                 return EvaluationsPage([], None)
             page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
-        return EvaluationsPage(page.items, page.next_before.hex() if page.next_before else None)
+        return EvaluationsPage(page.items, page.next_before)
 
     async def _delete_before(self, number: int, before: datetime | None) -> None:
         await self._delete(partial(deletions.delete_segments, number=number, before=before))
@@ -211,14 +199,6 @@ def _by_flag(
                 reason = outcome.reason(flag.rollout_percentage)
                 cell.reasons[reason] = cell.reasons.get(reason, 0) + times
     return {key: list(cells.values()) for key, cells in sorted(found.items())}
-
-
-def _id(cursor: str | None) -> bytes | None:
-    if cursor is None:
-        return None
-    if not _cursor.fullmatch(cursor):
-        raise invalid_field("cursor", "is not a cursor of this list; leave it out to begin at the newest")
-    return bytes.fromhex(cursor)
 
 
 def _minutes(at: datetime, *, up: bool = False) -> int:

@@ -12,7 +12,7 @@ from flagstaff.domain.changes import Actor, change_of
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.flags import Rule, RuleType, check_rule_value
 from flagstaff.domain.moments import later_than
-from flagstaff.services.access import FlagPath, open_environment, open_flag
+from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.storage import rules
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database
@@ -40,9 +40,9 @@ class Rules:
         rule = Rule(uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now)
         _require_valid_value(rule)
         async with self.database.transaction() as transaction:
-            await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, for_update=True)
             await rules.create_rule(transaction.connection, rule)
-            await record(transaction, change_of(actor, "rule.created", now, path.scope, after=rule))
+            await record(transaction, change_of(actor, "rule.created", now, scope_of(flag), after=rule))
         return rule
 
     async def list_rules(self, actor: Actor, path: FlagPath) -> list[Rule]:
@@ -70,25 +70,26 @@ class Rules:
         The same values again change nothing. Raises Error INVALID for a value that the rule's type cannot have.
         """
         async with self.database.transaction() as transaction:
-            await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             updated = replace(rule, **values)
-            _require_valid_value(updated)
             if updated == rule:
                 return rule
+            if (updated.rule_type, updated.rule_value) != (rule.rule_type, rule.rule_value):
+                _require_valid_value(updated)  # only then: a rule from before a check was added can be switched off
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
-            change = change_of(actor, "rule.updated", updated.updated_at, path.scope, before=rule, after=updated)
+            change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)
             await record(transaction, change)
             return updated
 
     async def delete_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> None:
         """Delete a rule."""
         async with self.database.transaction() as transaction:
-            await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             await rules.delete_rule(transaction.connection, rule_id)
-            await record(transaction, change_of(actor, "rule.deleted", self.now(), path.scope, before=rule))
+            await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))
 
 
 def _require_valid_value(rule: Rule) -> None:

@@ -1,5 +1,13 @@
-"""The audit trail: every write leaves its row in its own transaction."""
+"""The audit trail: every write leaves its row in its own transaction.
 
+Of one project's changes a later one has the higher number, and never an earlier time: writes inside a project follow
+one another, and `record` evens out the differences between the clocks of several instances. So a bound on the time is
+a bound on the number, which every index here ends with.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -11,13 +19,35 @@ from flagstaff.storage.database import Transaction
 from flagstaff.storage.feed import notify_change
 
 _columns = tables.changes.c
-_insert = tables.changes.insert()
+_NUMBER_MAX = 2**63 - 1
+_at = sa.bindparam("given_at", type_=tables.Moment)
+_latest = (
+    sa.select(_columns.at)
+    .where(_columns.project_id == sa.bindparam("project"))
+    .order_by(_columns.id.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_insert = tables.changes.insert().values(at=sa.case((_latest > _at, _latest), else_=_at))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFilter:
+    """Which changes of a project are wanted; None stands for all."""
+
+    actor_id: UUID | None = None
+    action: str | None = None
+    flag_key: str | None = None
+    environment_ids: Collection[UUID] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 async def record(transaction: Transaction, change: Change) -> None:
     """Write a change's row, and have it announced when the transaction has committed."""
     values = {
-        "at": change.at,
+        "given_at": change.at,
+        "project": change.scope.project_id,
         "actor_id": change.actor.account_id,
         "actor_email": change.actor.email,
         "action": change.action,
@@ -25,6 +55,7 @@ async def record(transaction: Transaction, change: Change) -> None:
         "project_id": change.scope.project_id,
         "environment_id": change.scope.environment_id,
         "flag_id": change.scope.flag_id,
+        "flag_key": change.scope.flag_key,
         "before": change.before,
         "after": change.after,
     }
@@ -33,13 +64,65 @@ async def record(transaction: Transaction, change: Change) -> None:
     transaction.changes.append(change)
 
 
-async def list_changes(
+async def list_project_changes(
+    connection: AsyncConnection, project_id: UUID, wanted: ChangeFilter, *, before: int | None, limit: int
+) -> list[NumberedChange]:
+    """The changes in a project, deleted environments and flags included: newest first, below the number `before`."""
+    query = sa.select(tables.changes).where(_columns.project_id == project_id)
+    for column, value in (
+        (_columns.actor_id, wanted.actor_id),
+        (_columns.action, wanted.action),
+        (_columns.flag_key, wanted.flag_key),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if wanted.environment_ids is not None:
+        query = query.where(_columns.environment_id.in_(wanted.environment_ids))
+    if wanted.since is not None:
+        query = query.where(_columns.at >= wanted.since, _columns.id >= _first_number(project_id, wanted.since))
+    if wanted.until is not None:
+        after = sa.func.coalesce(_first_number(project_id, wanted.until), _NUMBER_MAX)
+        query = query.where(_columns.at < wanted.until, _columns.id < after)
+    return await _list(connection, query, before, limit)
+
+
+async def list_environment_changes(
     connection: AsyncConnection, environment_id: UUID, *, flag_id: UUID | None, before: int | None, limit: int
 ) -> list[NumberedChange]:
     """The changes in an environment, or of one of its flags and its rules: newest first, below the number `before`."""
     query = sa.select(tables.changes).where(_columns.environment_id == environment_id)
     if flag_id is not None:
         query = query.where(_columns.flag_id == flag_id)
+    return await _list(connection, query, before, limit)
+
+
+async def list_account_changes(
+    connection: AsyncConnection, account_id: UUID, *, before: int | None, limit: int
+) -> list[NumberedChange]:
+    """The changes of an account itself, whoever made them: newest first, below the number `before`."""
+    query = sa.select(tables.changes).where(_columns.resource_id == account_id)
+    return await _list(connection, query, before, limit)
+
+
+async def find_environment_ids(connection: AsyncConnection, project_id: UUID, key: str) -> list[UUID]:
+    """The ids of every environment that a project has or had under a key."""
+    query = sa.select(_columns.resource_id).where(
+        _columns.project_id == project_id,
+        _columns.action == "environment.created",
+        _columns.after["key"].as_string() == key,
+    )
+    return list((await connection.execute(query)).scalars())
+
+
+def _first_number(project_id: UUID, at: datetime) -> sa.ScalarSelect[int]:
+    """The number of a project's first change at or after a time; NULL if there is none."""
+    query = sa.select(_columns.id).where(_columns.project_id == project_id, _columns.at >= at)
+    return query.order_by(_columns.at, _columns.id).limit(1).scalar_subquery()
+
+
+async def _list(
+    connection: AsyncConnection, query: sa.Select[*tuple[object, ...]], before: int | None, limit: int
+) -> list[NumberedChange]:
     if before is not None:
         query = query.where(_columns.id < before)
     rows = await connection.execute(query.order_by(_columns.id.desc()).limit(limit))
@@ -51,7 +134,7 @@ async def list_changes(
                 actor=Actor(row.actor_id, row.actor_email),
                 action=row.action,
                 resource_id=row.resource_id,
-                scope=Scope(row.project_id, row.environment_id, row.flag_id),
+                scope=Scope(row.project_id, row.environment_id, row.flag_id, row.flag_key),
                 before=row.before,
                 after=row.after,
             ),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
@@ -12,12 +13,15 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.domain.changes import Change
-from flagstaff.domain.errors import Code, Error, not_found, unavailable
+from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect
 
 Connection = AsyncConnection  # what services hand on without knowing it
 
 log = structlog.get_logger(__name__)
+
+_NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
+_NOT_CONFIRMED = "The change is stored, but not every instance has confirmed yet that it is in force."
 
 CONFIGURATION_FILE = "flagstaff.sqlite"
 HISTORY_FILE = "history.sqlite"
@@ -25,11 +29,14 @@ HISTORY_FILE = "history.sqlite"
 
 @dataclass
 class Transaction:
-    """One use case's writes; `storage.changes.record` appends to `changes`."""
+    """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them."""
 
     connection: AsyncConnection
     instance: str
     changes: list[Change] = field(default_factory=list)
+
+
+_shared: ContextVar[Transaction | None] = ContextVar("shared transaction", default=None)
 
 
 class Database:
@@ -73,19 +80,47 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        """A transaction on the configuration: committed at the end, rolled back by any exception."""
-        begun: Transaction | None = None
-        try:
+        """A transaction on the configuration: committed at the end, rolled back by any exception.
+
+        Inside `shared_transaction` it is a part of that one, which commits or rolls back the whole.
+
+        Raises:
+            Error: UNAVAILABLE without `retry_after_seconds` when the change may have been stored all the same.
+        """
+        shared = _shared.get()
+        if shared is not None:
             with translated_errors():
-                async with self._writer.begin() as connection:
-                    transaction = Transaction(connection, self.instance)
-                    yield transaction
-                    begun = transaction
-        finally:
-            # Also when the commit itself failed or was cancelled: it may have reached the database all the same, and
-            # to announce too much only costs a reload.
-            if begun and begun.changes and self._announce:
-                await asyncio.shield(asyncio.ensure_future(self._announce(begun.changes)))
+                yield shared
+            return
+        ended: Transaction | None = None
+        is_committed = False
+        try:
+            try:
+                with translated_errors():
+                    async with self._writer.begin() as connection:
+                        transaction = Transaction(connection, self.instance)
+                        yield transaction
+                        ended = transaction
+                is_committed = True
+            finally:
+                # Also when the commit itself failed or was cancelled: it may have reached the database all the same,
+                # and to announce too much only costs a reload.
+                if ended and ended.changes and self._announce:
+                    await asyncio.shield(asyncio.ensure_future(self._announce(ended.changes)))
+        except Error as error:
+            if ended is None or error.code is not Code.UNAVAILABLE:
+                raise
+            raise unconfirmed(_NOT_CONFIRMED if is_committed else _NOT_KNOWN) from error
+
+    @asynccontextmanager
+    async def shared_transaction(self) -> AsyncIterator[Transaction]:
+        """A transaction that every `transaction` of the same task takes part in until it ends."""
+        async with self.transaction() as transaction:
+            token = _shared.set(transaction)
+            try:
+                yield transaction
+            finally:
+                _shared.reset(token)  # before the commit is announced: what that starts is on its own
 
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:

@@ -15,7 +15,7 @@ _environment = sa.select(_columns.id, _columns.project_id, _columns.name, _colum
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
 _of_project = _environment.where(_columns.project_id == sa.bindparam("project")).order_by(
-    _columns.created_at.desc(), _columns.id.desc()
+    _columns.created_at, _columns.id
 )
 _update = tables.environments.update().where(_columns.id == sa.bindparam("environment"))
 _delete = tables.environments.delete().where(_columns.id == sa.bindparam("environment"))
@@ -43,7 +43,7 @@ async def get_environment(connection: AsyncConnection, project_id: UUID, environ
 
 
 async def list_environments(connection: AsyncConnection, project_id: UUID) -> list[Environment]:
-    """The environments of a project, newest first."""
+    """The environments of a project, oldest first."""
     return [Environment(*row) for row in await connection.execute(_of_project, {"project": project_id})]
 
 

@@ -135,11 +135,30 @@ changes = sa.Table(
     sa.Column("project_id", sa.Uuid),
     sa.Column("environment_id", sa.Uuid),
     sa.Column("flag_id", sa.Uuid),
+    sa.Column("flag_key", sa.Text),
     sa.Column("before", sa.JSON(none_as_null=True)),
     sa.Column("after", sa.JSON(none_as_null=True)),
     sa.Index(None, "environment_id", "id"),
     sa.Index(None, "project_id", "id"),
     sa.Index(None, "flag_id", "id"),
+    sa.Index(None, "resource_id", "id"),
+    sa.Index(None, "project_id", "actor_id", "id"),
+    sa.Index(None, "project_id", "action", "id"),
+    sa.Index(None, "project_id", "flag_key", "id"),
+    sa.Index(None, "project_id", "at", "id"),
+)
+
+# What was answered to requests with an Idempotency-Key; `status` and `body` are filled in before the commit.
+idempotency_keys = sa.Table(
+    "idempotency_keys",
+    metadata,
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("project_id", sa.Uuid),
+    sa.Column("status", sa.SmallInteger),
+    sa.Column("body", sa.LargeBinary),
 )
 
 # The history. It has no foreign keys to the configuration, which lives in another file with SQLite and may lose an

@@ -14,6 +14,7 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
+from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.telemetry import Metrics
@@ -26,6 +27,7 @@ from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
 from flagstaff.web.management import accounts, changes, environments, flags, history, projects, rules
 from flagstaff.web.management.auth import Authentication
+from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
 from flagstaff.web.openapi import describe
 from flagstaff.web.sdk.evaluate import PATH, Evaluate
@@ -43,6 +45,7 @@ class State:
     rules: Rules
     changes: Changes
     history: History
+    idempotency: Idempotency
     background: Background
     limits: Limits
     metrics: Metrics
@@ -73,7 +76,7 @@ def create_app(
     for part in fields(state):
         setattr(api.state, part.name, getattr(state, part.name))
     evaluate_route = EvaluateRoute(evaluate, state.limits)
-    others = Authentication(api, state.accounts.authenticate)
+    others = Authentication(IdempotencyKeys(api, state.idempotency), state.accounts.authenticate)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Past the framework, which would take longer than the answer does.

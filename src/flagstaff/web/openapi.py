@@ -7,6 +7,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from flagstaff.web.edge.problems import ProblemDocument, problems
+from flagstaff.web.management.idempotency import KEY_PATTERN
+from flagstaff.web.management.idempotency import PREFIX as IDEMPOTENT_PREFIX
 from flagstaff.web.sdk.evaluate import IDENTIFIER_MAX_LENGTH, PATH
 
 _DESCRIPTION = """Self-hosted feature flags.
@@ -57,6 +59,18 @@ _EVALUATE: dict[str, Any] = {
 }
 _EVALUATE["responses"]["401"] = {**_EVALUATE["responses"]["401"], "description": "The SDK key is missing or not valid."}
 _EVALUATE["responses"]["404"] = {**_EVALUATE["responses"]["404"], "description": "The project has no such environment."}
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "A text of your choice, new for each request, such as a UUID. A request that is sent again with its "
+    "key within 24 hours is not carried out again but answered as the first time.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": KEY_PATTERN},
+}
+_IDEMPOTENCY_REPLAYED = {
+    "description": "`true` if this is the stored answer to an earlier request with the same `Idempotency-Key`.",
+    "schema": {"type": "string", "const": "true"},
+}
 _EVALUATE_OUT = {
     "type": "object",
     "required": ["flags"],
@@ -76,6 +90,16 @@ _EVALUATE_OUT = {
 }
 
 
+def _describe_idempotency(operation: dict[str, Any]) -> None:
+    operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
+    for status, answer in problems(400, 409, 413, 429).items():
+        operation["responses"].setdefault(str(status), answer)
+    for status, answer in operation["responses"].items():
+        if status < "300":
+            answer["headers"] = {"Idempotency-Replayed": _IDEMPOTENCY_REPLAYED}
+    operation["responses"] = dict(sorted(operation["responses"].items()))
+
+
 def describe(app: FastAPI, version: str) -> dict[str, Any]:
     """The document of all routes."""
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
@@ -85,6 +109,8 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                 operation = document["paths"][route.path_format][method.lower()]
                 operation["operationId"] = route.name
                 operation["responses"].pop("422", None)  # bad input is a 400 here
+                if method == "POST" and route.path_format.startswith(IDEMPOTENT_PREFIX):
+                    _describe_idempotency(operation)
     document["paths"][PATH] = {"post": _EVALUATE}
     components = document["components"]
     for unused in ("HTTPValidationError", "ValidationError"):

@@ -58,7 +58,9 @@ async def test_a_new_environment_tells_of_its_creation(ada: Caller, environment:
         "actor": {"id": ada.account["id"], "email": "ada@example.com"},
         "action": "environment.created",
         "resource_id": environment["id"],
+        "environment_id": environment["id"],
         "flag_id": None,
+        "flag_key": None,
         "before": None,
         "after": {name: environment[name] for name in ("id", "project_id", "name", "key", "created_at")},
     }

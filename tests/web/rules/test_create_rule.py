@@ -11,6 +11,8 @@ from tests.web.flags.conftest import Elsewhere
 VALID = {"rule_type": "user_id", "rule_value": "ada"}
 NO_EMAIL = "must be an email address such as ada@example.com"
 NO_DOMAIN = "must be a domain such as example.com or @example.com"
+INVISIBLE = "must not contain spaces or invisible characters"
+WILDCARD = "must not contain *: a domain matches exactly, and each subdomain needs a rule of its own"
 NO_PRIORITY = "must be a whole number from -2147483648 to 2147483647"
 NO_TYPE = "must be 'user_id', 'user_email' or 'email_domain'"
 
@@ -21,17 +23,22 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"rule_value": None}, {"rule_value": "must be a string"}),
     ({"rule_value": 42}, {"rule_value": "must be a string"}),
     ({"rule_value": ""}, {"rule_value": "must not be empty"}),
+    ({"rule_value": "  "}, {"rule_value": "must not be blank"}),
+    ({"rule_type": "user_email", "rule_value": " "}, {"rule_value": "must not be blank"}),
+    ({"rule_type": "email_domain", "rule_value": "*.acme.com"}, {"rule_value": WILDCARD}),
+    ({"rule_type": "user_email", "rule_value": "ada@*"}, {"rule_value": WILDCARD}),
+    ({"rule_type": "email_domain", "rule_value": "https://acme.com"}, {"rule_value": NO_DOMAIN}),
     ({"rule_value": "v" * 1025}, {"rule_value": "must be at most 1,024 characters long"}),
     ({"rule_value": "a\x00b"}, {"rule_value": "must not contain the NUL character"}),
     ({"rule_type": "user_email", "rule_value": "ada"}, {"rule_value": NO_EMAIL}),
     ({"rule_type": "user_email", "rule_value": "@example.com"}, {"rule_value": NO_EMAIL}),
     ({"rule_type": "user_email", "rule_value": "ada@"}, {"rule_value": NO_EMAIL}),
     ({"rule_type": "user_email", "rule_value": "a@b@c"}, {"rule_value": NO_EMAIL}),
-    ({"rule_type": "user_email", "rule_value": "a da@example.com"}, {"rule_value": "must not contain spaces"}),
+    ({"rule_type": "user_email", "rule_value": "a da@example.com"}, {"rule_value": INVISIBLE}),
     ({"rule_type": "email_domain", "rule_value": "@"}, {"rule_value": NO_DOMAIN}),
     ({"rule_type": "email_domain", "rule_value": "a@acme.com"}, {"rule_value": NO_DOMAIN}),
     ({"rule_type": "email_domain", "rule_value": "@@acme.com"}, {"rule_value": NO_DOMAIN}),
-    ({"rule_type": "email_domain", "rule_value": "acme .com"}, {"rule_value": "must not contain spaces"}),
+    ({"rule_type": "email_domain", "rule_value": "acme .com"}, {"rule_value": INVISIBLE}),
     ({"priority": None}, {"priority": "must be a whole number"}),
     ({"priority": "1"}, {"priority": "must be a whole number"}),
     ({"priority": 1.5}, {"priority": "must be a whole number"}),

@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.storage import tables
 from tests.support.api import Caller, Json, field_errors
 from tests.support.changes import changes_in
 from tests.support.clock import Clock
@@ -68,3 +69,15 @@ async def test_who_changed_what_is_written_down(
     updated = (await ada.put(rule_path, json={"enabled": False})).json()
     change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
     assert (change.action, change.before, change.after) == ("rule.updated", rule, updated)
+
+
+async def test_a_rule_whose_value_would_be_refused_today_can_be_switched_off_and_mended(
+    flagstaff: Flagstaff, ada: Caller, rule: Json, rule_path: str
+) -> None:
+    async with flagstaff.database.transaction() as transaction:
+        legacy = {"rule_type": "email_domain", "rule_value": "*.example.com"}
+        await transaction.connection.execute(tables.rules.update().values(legacy))
+    assert (await ada.put(rule_path, json={"enabled": False})).json()["enabled"] is False
+    assert (await ada.put(rule_path, json=(await ada.get(rule_path)).json())).status_code == 200
+    assert list(field_errors(await ada.put(rule_path, json={"rule_value": "*.acme.com"}))) == ["rule_value"]
+    assert (await ada.put(rule_path, json={"rule_value": "acme.com"})).status_code == 200

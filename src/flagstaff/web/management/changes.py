@@ -1,22 +1,77 @@
 """HTTP of the audit trail."""
 
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
+from flagstaff.domain.accounts import check_email
 from flagstaff.domain.changes import NumberedChange
+from flagstaff.domain.keys import check_environment_key
 from flagstaff.domain.moments import format_moment
-from flagstaff.services.changes import Changes
+from flagstaff.services.changes import Changes, ChangesPage, ProjectChangeFilter
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response
 from flagstaff.web.management.auth import CurrentActor
-from flagstaff.web.management.ids import Id
-from flagstaff.web.management.schemas import Moment, Text, Uuid
+from flagstaff.web.management.ids import Id, parse_id
+from flagstaff.web.management.schemas import (
+    NOT_A_CURSOR,
+    FlagKey,
+    Moment,
+    Since,
+    Until,
+    Uuid,
+)
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/changes", tags=["Audit"])
+router = APIRouter(prefix="/api", tags=["Audit"])
+
+_number = re.compile("[0-9]{1,19}")
+_NUMBER_MAX = 2**63 - 1
+
+Action = Literal[
+    "project.created",
+    "project.updated",
+    "project.key_regenerated",
+    "environment.created",
+    "environment.updated",
+    "environment.deleted",
+    "flag.created",
+    "flag.updated",
+    "flag.toggled",
+    "flag.deleted",
+    "rule.created",
+    "rule.updated",
+    "rule.deleted",
+]
+
+
+def _read_cursor(given: str) -> int:
+    if not _number.fullmatch(given) or int(given) > _NUMBER_MAX:
+        raise ValueError(NOT_A_CURSOR)
+    return int(given)
+
+
+def _read_account(given: str) -> UUID | str:
+    try:
+        return parse_id(given) or check_email(given)
+    except ValueError:
+        raise ValueError("must be the id or the email of an account") from None
+
+
+def _read_environment(given: str) -> UUID | str:
+    try:
+        return parse_id(given) or check_environment_key(given)
+    except ValueError:
+        raise ValueError("must be the id or the key of an environment") from None
+
+
+_TEXT = WithJsonSchema({"type": "string"})
+Cursor = Annotated[int, BeforeValidator(_read_cursor), _TEXT]
+IdOrEmail = Annotated[UUID | str, BeforeValidator(_read_account), _TEXT]
+IdOrKey = Annotated[UUID | str, BeforeValidator(_read_environment), _TEXT]
 
 
 class ActorOut(BaseModel):
@@ -34,7 +89,9 @@ class ChangeOut(BaseModel):
     actor: ActorOut
     action: str = Field(examples=["flag.toggled"])
     resource_id: Uuid
+    environment_id: Uuid | None
     flag_id: Uuid | None
+    flag_key: str | None
     before: dict[str, Any] | None
     after: dict[str, Any] | None
 
@@ -46,14 +103,38 @@ class ChangesPageOut(BaseModel):
     next_cursor: str | None = Field(description="Leads to older changes; null when there are none.")
 
 
-class ChangesQuery(BaseModel):
-    """Which changes to list."""
+class PageQuery(BaseModel):
+    """How many changes to list, and from where on."""
 
     model_config = ConfigDict(extra="forbid")
 
-    flag_id: Annotated[UUID | None, Field(description="Only this flag's changes and its rules'.")] = None
     limit: Annotated[int, Field(ge=1, le=100)] = 50
-    cursor: Text | None = None
+    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the page before.")] = None
+
+
+class EnvironmentChangesQuery(PageQuery):
+    """Which changes of an environment to list."""
+
+    flag_id: Annotated[UUID | None, Field(description="Only this flag's changes and its rules'.")] = None
+
+
+class ProjectChangesQuery(PageQuery):
+    """Which changes of a project to list."""
+
+    actor: Annotated[IdOrEmail | None, Field(description="By this account: its id or its email.")] = None
+    action: Annotated[Action | None, Field(description="Only this action.")] = None
+    flag_key: Annotated[
+        FlagKey | None, Field(description="Of the flags with this key and their rules, also of deleted ones.")
+    ] = None
+    environment: Annotated[
+        IdOrKey | None, Field(description="In this environment, which may be deleted: its id or its key.")
+    ] = None
+    since: Since = None
+    until: Until = None
+
+    def filter(self) -> ProjectChangeFilter:
+        """The same for the service."""
+        return ProjectChangeFilter(self.actor, self.action, self.flag_key, self.environment, self.since, self.until)
 
 
 def _view(numbered: NumberedChange) -> dict[str, Any]:
@@ -64,10 +145,17 @@ def _view(numbered: NumberedChange) -> dict[str, Any]:
         "actor": {"id": change.actor.account_id, "email": change.actor.email},
         "action": change.action,
         "resource_id": change.resource_id,
+        "environment_id": change.scope.environment_id,
         "flag_id": change.scope.flag_id,
+        "flag_key": change.scope.flag_key,
         "before": change.before,
         "after": change.after,
     }
+
+
+def _page_response(page: ChangesPage) -> Response:
+    next_cursor = str(page.next_before) if page.next_before else None
+    return json_response({"items": [_view(each) for each in page.items], "next_cursor": next_cursor})
 
 
 async def _changes(request: Request) -> Changes:
@@ -75,14 +163,41 @@ async def _changes(request: Request) -> Changes:
     return changes
 
 
-@router.get("", response_model=ChangesPageOut, responses=problems(400, 401, 404, 503))
+Service = Annotated[Changes, Depends(_changes)]
+
+
+@router.get("/projects/{project_id}/changes", response_model=ChangesPageOut, responses=problems(400, 401, 404, 503))
+async def list_project_changes(
+    project_id: Id, query: Annotated[ProjectChangesQuery, Query()], actor: CurrentActor, changes: Service
+) -> Response:
+    """Who changed what in a project, newest first: its names, SDK keys, environments, flags and rules.
+
+    What happened to deleted environments and flags is listed too.
+    """
+    page = await changes.list_project_changes(actor, project_id, query.filter(), limit=query.limit, before=query.cursor)
+    return _page_response(page)
+
+
+@router.get(
+    "/projects/{project_id}/environments/{env_id}/changes",
+    response_model=ChangesPageOut,
+    responses=problems(400, 401, 404, 503),
+)
 async def list_changes(
     project_id: Id,
     env_id: Id,
-    query: Annotated[ChangesQuery, Query()],
+    query: Annotated[EnvironmentChangesQuery, Query()],
     actor: CurrentActor,
-    changes: Annotated[Changes, Depends(_changes)],
+    changes: Service,
 ) -> Response:
     """Who changed what in an environment, newest first; of deleted flags, too."""
-    page = await changes.list_changes(actor, project_id, env_id, **query.model_dump())
-    return json_response({"items": [_view(each) for each in page.items], "next_cursor": page.next_cursor})
+    page = await changes.list_environment_changes(
+        actor, project_id, env_id, flag_id=query.flag_id, limit=query.limit, before=query.cursor
+    )
+    return _page_response(page)
+
+
+@router.get("/me/changes", response_model=ChangesPageOut, responses=problems(400, 401, 503))
+async def list_my_changes(query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service) -> Response:
+    """What happened to your account, newest first: its registration and every new password."""
+    return _page_response(await changes.list_own_changes(actor, limit=query.limit, before=query.cursor))

@@ -81,7 +81,7 @@ async def create_environment(
 
 @router.get("", response_model=list[EnvironmentItem], responses=problems(401, 404, 503))
 async def list_environments(project_id: Id, actor: CurrentActor, environments: Service) -> Response:
-    """The environments of a project, newest first."""
+    """The environments of a project, oldest first: a project starts with production and staging."""
     return json_response([_item(each) for each in await environments.list_environments(actor, project_id)])
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -22,26 +22,16 @@ from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
-from flagstaff.web.management.schemas import FlagKey, Moment, Text, Uuid
+from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
 
 _ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
-_MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
 _INTERVAL = "must be a number of minutes, hours or days, such as 5m, 1h or 1d"
 
 router = APIRouter(prefix=_ENVIRONMENT, tags=["Evaluation history"])
 
 _interval = re.compile(r"([1-9][0-9]{0,4})([mhd])")
+_evaluation_id = re.compile("[0-9a-f]{32}")
 _units = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
-
-
-def _read_moment(given: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(given)
-    except ValueError:
-        raise ValueError(_MOMENT) from None
-    if moment.tzinfo is None or not 1970 < moment.year < 3000:  # a day of room on either side for its offset
-        raise ValueError(_MOMENT)
-    return moment.astimezone(UTC)
 
 
 def _read_boolean(given: str) -> bool:
@@ -50,21 +40,23 @@ def _read_boolean(given: str) -> bool:
     return given == "true"
 
 
+def _read_cursor(given: str) -> bytes:
+    if not _evaluation_id.fullmatch(given):
+        raise ValueError(NOT_A_CURSOR)
+    return bytes.fromhex(given)
+
+
 def _check_interval(given: str) -> str:
     if not _interval.fullmatch(given):
         raise ValueError(_INTERVAL)
     return given
 
 
-PastMoment = Annotated[
-    datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
-]
 Boolean = Annotated[bool, BeforeValidator(_read_boolean), WithJsonSchema({"type": "boolean"})]
+Cursor = Annotated[bytes, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
 Interval = Annotated[
     str, AfterValidator(_check_interval), Field(json_schema_extra={"pattern": f"^{_interval.pattern}$"})
 ]
-Since = Annotated[PastMoment | None, Field(description="Not before this time.")]
-Until = Annotated[PastMoment | None, Field(description="Before this time.")]
 
 
 class FlagEvaluationsQuery(BaseModel):
@@ -78,7 +70,7 @@ class FlagEvaluationsQuery(BaseModel):
     since: Since = None
     until: Until = None
     limit: Annotated[int, Field(ge=1, le=100)] = 50
-    cursor: Annotated[Text | None, Field(description="The `next_cursor` of the page before.")] = None
+    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the page before.")] = None
 
     def filter(self, flag: FlagFilter | None) -> EvaluationFilter:
         """The same for the service."""
@@ -178,7 +170,7 @@ async def list_evaluations(
         raise invalid_field("enabled", "needs flag_key, which says of what flag")
     flag = FlagFilter(key=query.flag_key, enabled=query.enabled) if query.flag_key else None
     page = await history.list_environment_evaluations(
-        actor, project_id, env_id, query.filter(flag), limit=query.limit, cursor=query.cursor
+        actor, project_id, env_id, query.filter(flag), limit=query.limit, before=query.cursor
     )
     return await _page_response(page, _evaluation_view)
 
@@ -208,14 +200,19 @@ async def list_flag_evaluations(
 ) -> Response:
     """Who got what of a flag, and why, newest first."""
     wanted = query.filter(FlagFilter(flag_id=path.flag_id, enabled=query.enabled))
-    page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, cursor=query.cursor)
+    page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, before=query.cursor)
     return await _page_response(page, lambda evaluation: _flag_evaluation_view(evaluation, path.flag_id))
 
 
 async def _page_response(page: EvaluationsPage, view: Callable[[RecordedEvaluation], dict[str, Any]]) -> Response:
     # A hundred evaluations of a thousand flags take a while: not on the event loop.
     def respond() -> Response:
-        return json_response({"items": [view(each) for each in page.items], "next_cursor": page.next_cursor})
+        return json_response(
+            {
+                "items": [view(each) for each in page.items],
+                "next_cursor": page.next_before.hex() if page.next_before else None,
+            }
+        )
 
     return await asyncio.to_thread(respond)
 

@@ -13,10 +13,16 @@ from flagstaff.services.access import FlagPath
 _uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
+def parse_id(given: str) -> UUID | None:
+    """The id that a text spells, or None if it is no UUID in its usual form."""
+    return UUID(given) if _uuid.fullmatch(given) else None
+
+
 def _read(given: str) -> UUID:
-    if not _uuid.fullmatch(given):
+    found = parse_id(given)
+    if found is None:
         raise not_found("resource")
-    return UUID(given)
+    return found
 
 
 Id = Annotated[UUID, Path(), PlainValidator(_read), WithJsonSchema({"type": "string", "format": "uuid"})]

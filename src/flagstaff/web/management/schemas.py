@@ -1,13 +1,25 @@
 """Shapes that several resources share: strict values that the domain checks, and the bodies' manners."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flagstaff.domain import accounts, flags, keys, text
+
+NOT_A_CURSOR = "is not a cursor of this list; leave it out to begin at the newest"
+_MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
 
 Text = Annotated[str, AfterValidator(text.check_text)]
 
@@ -48,7 +60,7 @@ RuleTypeName = Literal["user_id", "user_email", "email_domain"]
 RuleValue = Annotated[
     str,
     AfterValidator(text.check_text),
-    Field(json_schema_extra={"minLength": 1, "maxLength": flags.RULE_VALUE_MAX_LENGTH}),
+    Field(json_schema_extra={"minLength": 1, "maxLength": flags.RULE_VALUE_MAX_LENGTH, "pattern": r"\S"}),
 ]
 Email = Annotated[
     str,
@@ -66,6 +78,23 @@ Password = Annotated[
         }
     ),
 ]
+
+
+def _read_moment(given: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        raise ValueError(_MOMENT) from None
+    if moment.tzinfo is None or not 1970 < moment.year < 3000:  # a day of room on either side for its offset
+        raise ValueError(_MOMENT)
+    return moment.astimezone(UTC)
+
+
+PastMoment = Annotated[
+    datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+Since = Annotated[PastMoment | None, Field(description="Not before this time.")]
+Until = Annotated[PastMoment | None, Field(description="Before this time.")]
 
 
 def optional() -> Any:

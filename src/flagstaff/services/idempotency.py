@@ -1,0 +1,93 @@
+"""Idempotency keys: a request that is sent again is carried out once, and answered as the first time.
+
+The answer is stored in the transaction of the change itself. So it survives whatever the change survives, and of
+several equal requests, at whatever instance, one is carried out while the others wait for it.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from flagstaff.domain.changes import Actor, Change, Scope
+from flagstaff.domain.errors import Code, Error
+from flagstaff.storage import idempotency
+from flagstaff.storage.database import Database
+from flagstaff.storage.idempotency import StoredAnswer
+
+KEY_LIFETIME = timedelta(hours=24)
+KEYS_PER_ACCOUNT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a request was answered: an HTTP status and a body of JSON."""
+
+    status: int
+    body: bytes
+    is_replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """The use cases of idempotency keys."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def carry_out_once(
+        self, actor: Actor, key: str, *, fingerprint: bytes, carry_out: Callable[[], Awaitable[Answer]]
+    ) -> Answer:
+        """What `carry_out` answers, or what was answered to this actor's request with the same key in the last 24 h.
+
+        An exception of `carry_out` undoes what it has changed and frees the key.
+
+        Raises:
+            Error: CONFLICT when the key was used for a request with another fingerprint, LIMITED when the account has
+                stored too many keys.
+        """
+        assert actor.account_id is not None
+        now = self.now()
+        async with self.database.shared_transaction() as transaction:
+            connection = transaction.connection
+            stored = await idempotency.claim(
+                connection, actor.account_id, key, fingerprint=fingerprint, now=now, expired_at=now - KEY_LIFETIME
+            )
+            if stored is None:
+                if await idempotency.count_keys(connection, actor.account_id) > KEYS_PER_ACCOUNT:
+                    raise _too_many(await idempotency.oldest_key(connection, actor.account_id), now)
+                answer = await carry_out()
+                project_id = next((change.scope.project_id for change in transaction.changes), None)
+                await idempotency.store_answer(
+                    connection, actor.account_id, key, project_id=project_id, status=answer.status, body=answer.body
+                )
+                return answer
+            if stored.fingerprint != fingerprint:
+                raise Error(
+                    Code.CONFLICT, "This Idempotency-Key was used for another request. Use a new key for each request."
+                )
+            # Announced once more, not recorded: the first time may have ended before every instance had confirmed it.
+            transaction.changes.append(_announcement(actor, stored, now))
+            return Answer(stored.status, stored.body, is_replayed=True)
+
+    async def purge(self) -> None:
+        """Delete the keys that have expired, bit by bit."""
+        more = True
+        while more:
+            async with self.database.transaction() as transaction:
+                more = await idempotency.delete_some_before(transaction.connection, self.now() - KEY_LIFETIME)
+
+
+def _announcement(actor: Actor, stored: StoredAnswer, now: datetime) -> Change:
+    resource_id = stored.project_id or actor.account_id
+    assert resource_id is not None
+    return Change(now, actor, "request.replayed", resource_id, Scope(stored.project_id), before=None, after=None)
+
+
+def _too_many(oldest: datetime, now: datetime) -> Error:
+    wait_seconds = max(1, int((oldest + KEY_LIFETIME - now).total_seconds()) + 1)
+    return Error(
+        Code.LIMITED,
+        f"This account has used {KEYS_PER_ACCOUNT:,} Idempotency-Keys within 24 hours. Send the request without one, "
+        "or try again later.",
+        retry_after_seconds=wait_seconds,
+    )

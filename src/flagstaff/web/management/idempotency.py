@@ -1,0 +1,113 @@
+"""The header Idempotency-Key of every POST under `/api/projects`: sent again, a request is carried out once.
+
+As in the IETF's draft-ietf-httpapi-idempotency-key-header, and as Stripe does it, but for two things: a failed request
+leaves its key unused, and of two requests at once the second waits for the first.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from flagstaff.domain.errors import invalid_field
+from flagstaff.services.idempotency import Answer, Idempotency
+
+PREFIX = "/api/projects"
+KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
+
+_key = re.compile(KEY_PATTERN[1:-1])
+_HEADERS = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
+_REPLAYED = (b"idempotency-replayed", b"true")
+
+
+@dataclass
+class _FailedError(Exception):
+    """The application's answer to a request that has failed and must leave nothing behind."""
+
+    messages: list[Message]
+
+
+class IdempotencyKeys:
+    """Carries out a POST that has a key once, and gives the stored answer to whoever sends it again."""
+
+    def __init__(self, app: ASGIApp, idempotency: Idempotency) -> None:
+        self._app = app
+        self._idempotency = idempotency
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST" or not scope["path"].startswith(PREFIX):
+            await self._app(scope, receive, send)
+            return
+        key = _read_key(scope)
+        body = await _read_body(receive) if key is not None else None
+        if key is None:
+            await self._app(scope, receive, send)
+        elif body is not None:
+            await self._answer(scope, key, body, receive, send)
+
+    async def _answer(self, scope: Scope, key: str, body: bytes, receive: Receive, send: Send) -> None:
+        async def carry_out() -> Answer:
+            messages: list[Message] = []
+
+            async def collect(message: Message) -> None:
+                messages.append(message)
+
+            await self._app(scope, _replay(body, receive), collect)
+            status: int = messages[0]["status"]
+            if status >= 300:
+                raise _FailedError(messages)
+            return Answer(status, b"".join(message.get("body", b"") for message in messages))
+
+        try:
+            answer = await self._idempotency.carry_out_once(
+                scope["state"]["actor"], key, fingerprint=_fingerprint(scope, body), carry_out=carry_out
+            )
+        except _FailedError as failed:
+            for message in failed.messages:
+                await send(message)
+            return
+        headers = [*_HEADERS, (b"content-length", b"%d" % len(answer.body))]
+        if answer.is_replayed:
+            headers.append(_REPLAYED)
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+
+
+def _read_key(scope: Scope) -> str | None:
+    given = [value for name, value in scope["headers"] if name == b"idempotency-key"]
+    if not given:
+        return None
+    key: str = given[0].decode("latin-1")
+    if len(given) > 1 or not _key.fullmatch(key):
+        raise invalid_field("Idempotency-Key", "must be one header of 1 to 255 visible ASCII characters")
+    return key
+
+
+def _fingerprint(scope: Scope, body: bytes) -> bytes:
+    """What tells one request from another: its method, path, query and body."""
+    digest = hashlib.sha256(f"{scope['method']} {scope['path']}".encode(errors="surrogatepass"))
+    digest.update(b"?" + scope.get("query_string", b"") + b"\n" + body)
+    return digest.digest()
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """The whole body, before anything is locked for it; None if the client has left."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read, and after it whatever comes."""
+    unread = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return receive_again
