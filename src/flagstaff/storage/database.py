@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
@@ -61,7 +61,10 @@ class Database:
         self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
 
     def announce_to(self, announce: Callable[[Sequence[Change]], Awaitable[None]]) -> None:
-        """Have `announce` awaited with the changes of each transaction, after its commit and before it returns."""
+        """Have `announce` awaited with the changes of each transaction, after its commit and before it returns.
+
+        What it raises reaches the caller of the transaction, though the changes are stored by then.
+        """
         self._announce = announce
 
     @asynccontextmanager
@@ -74,18 +77,25 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A transaction on the configuration: committed at the end, rolled back by any exception."""
-        begun: Transaction | None = None
+        ended: Transaction | None = None
         try:
             with translated_errors():
                 async with self._writer.begin() as connection:
                     transaction = Transaction(connection, self.instance)
                     yield transaction
-                    begun = transaction
-        finally:
-            # Also when the commit itself failed or was cancelled: it may have reached the database all the same, and
-            # to announce too much only costs a reload.
-            if begun and begun.changes and self._announce:
-                await asyncio.shield(asyncio.ensure_future(self._announce(begun.changes)))
+                    ended = transaction
+        except BaseException:
+            # When the commit itself failed or was cancelled, it may have reached the database all the same, and to
+            # announce too much only costs a reload. The caller hears of the commit, not of the announcement.
+            if ended:
+                with suppress(Exception):
+                    await self._announce_changes(ended)
+            raise
+        await self._announce_changes(transaction)
+
+    async def _announce_changes(self, transaction: Transaction) -> None:
+        if transaction.changes and self._announce:
+            await asyncio.shield(self._announce(transaction.changes))
 
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:

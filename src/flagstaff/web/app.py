@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff import __version__
-from flagstaff.runtime.background import Background
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
@@ -43,7 +43,7 @@ class State:
     rules: Rules
     changes: Changes
     history: History
-    background: Background
+    supervisor: Supervisor
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
