@@ -106,15 +106,15 @@ class Recorder:
         if not self._is_started:
             return
         self._is_started = False
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + deadline_seconds
         self._stopping.set()
         await self._supervisor.finish(COLLECT, deadline_seconds)
-        self._collect(asyncio.get_running_loop().time())  # what is left if that task was down
+        self._collect(loop.time())  # what is left if that task was down
         self._is_complete = True
         self._arrived.set()
-        await self._supervisor.finish(WRITE, deadline_seconds)
-        if self._in_flight:
-            await self._keep_on_disk(self._in_flight)
-        self._in_flight = None
+        await self._supervisor.finish(WRITE, max(0, deadline - loop.time()))
+        self._take_back()
         await self._move_to_disk()
         if self._spool.records:
             log.warning("evaluations_left_on_disk", records=self._spool.records)
@@ -155,11 +155,13 @@ class Recorder:
 
     async def _move_to_disk(self) -> None:
         while self._collected:
-            await self._keep_on_disk(self._collected.popleft())
+            first = self._collected[0]
+            await self._copy_to_disk(first)
+            if self._collected and self._collected[0] is first:  # or else the other task has taken it
+                self._drop_unless_on_disk(self._collected.popleft())
 
-    async def _keep_on_disk(self, collected: _Collected) -> None:
-        await self._copy_to_disk(collected)
-        if not collected.copy and not collected.is_done:
+    def _drop_unless_on_disk(self, collected: _Collected) -> None:
+        if not collected.copy:
             collected.is_done = True
             self._drop(collected.batch, "They could not be kept on disk.")
         self._arrived.set()
@@ -171,10 +173,14 @@ class Recorder:
             log.warning("spool_failed", error=str(error))
             return None
 
+    def _take_back(self) -> None:
+        """Put the batch that was in flight when its task ended back in line, unless it is on disk."""
+        left, self._in_flight = self._in_flight, None
+        if left and not left.copy and not left.is_done:
+            self._collected.appendleft(left)
+
     async def _write_forever(self) -> None:
-        if self._in_flight:  # a failure of this task left it
-            self._collected.appendleft(self._in_flight)
-            self._in_flight = None
+        self._take_back()
         while True:
             if self._spool.first:
                 await self._write_spooled(self._spool.first)
@@ -193,7 +199,8 @@ class Recorder:
         self._in_flight = collected
         collected.is_done = await self._try_to_write(collected.batch)
         if not collected.is_done:
-            await self._keep_on_disk(collected)
+            await self._copy_to_disk(collected)
+            self._drop_unless_on_disk(collected)
         else:
             async with collected.copying:  # the other task may be making a copy
                 if collected.copy:

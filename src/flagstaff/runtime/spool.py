@@ -74,7 +74,7 @@ class Spool:
         self._count(spooled, 1)  # at once, so that others who append meanwhile find the room taken
         try:
             await asyncio.to_thread(_write, path, content)
-        except OSError:
+        except BaseException:
             self._count(spooled, -1)
             raise
         self._waiting[path] = spooled
@@ -89,16 +89,16 @@ class Spool:
         if self._waiting.pop(spooled.path, None):
             self.records -= spooled.records
             self._undeleted.add(spooled)
-        for each in tuple(self._undeleted):
+        for each in (spooled, *(self._undeleted - {spooled})):
             try:
                 await asyncio.to_thread(each.path.unlink, missing_ok=True)
             except OSError as error:
                 if each is spooled:
                     log.warning("spool_file_not_deleted", file=each.path.name, error=str(error))
-            else:
-                if each in self._undeleted:
-                    self._undeleted.discard(each)
-                    self._bytes -= each.bytes
+                return
+            if each in self._undeleted:
+                self._undeleted.discard(each)
+                self._bytes -= each.bytes
 
     def _count(self, spooled: SpooledBatch, sign: int) -> None:
         self.records += sign * spooled.records

@@ -111,8 +111,7 @@ async def test_records_reach_the_store_by_themselves(
 ) -> None:
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", "ada@example.com", b"\x07")
-        await until(lambda: recorder.written == 1)
-        assert recorder.waiting == 0
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
     ((group,),) = [batch.groups for batch in store.batches.values()]
     assert (group.environment_id, group.layout) == (snapshot.environment_id, snapshot.layout)
     assert (len(group.times), group.users, group.emails, group.recorded) == (1, ["ada"], ["ada@example.com"], [b"\x07"])
@@ -245,8 +244,8 @@ async def test_a_batch_whose_answer_was_lost_counts_once(
     store.loses_its_answer = True
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", None, b"\x07")
-        await until(lambda: recorder.written == 1)
-        assert (recorder.waiting, recorder.dropped) == (0, 0)
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
+        assert recorder.dropped == 0
     assert len(store.came_again) == 1
     store.came_again.clear()
 
@@ -269,8 +268,7 @@ async def test_a_batch_that_fails_while_it_is_copied_to_disk_is_there_once(
         await until(lambda: store.attempts >= 2)
         assert (len(files(tmp_path)), recorder.waiting) == (1, 1)
         store.error = None
-        await until(lambda: recorder.written == 1)
-        assert recorder.waiting == 0
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
 
 
 async def test_a_batch_that_an_earlier_process_had_written_is_not_counted_again(
@@ -280,7 +278,7 @@ async def test_a_batch_that_an_earlier_process_had_written_is_not_counted_again(
     store.open.clear()
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", None, b"\x07")
-        await until(lambda: len(files(tmp_path)) == 1)
+        await until(lambda: [path.suffix for path in files(tmp_path)] == [".batch"])
         (copy,) = files(tmp_path)
         content = copy.read_bytes()
         store.open.set()
@@ -300,8 +298,8 @@ async def test_a_file_that_cannot_be_deleted_holds_up_nothing_and_is_deleted_lat
     async with recording(store, tmp_path) as recorder:
         await until(lambda: recorder.dropped == 7)
         recorder.record(snapshot, "ada", None, b"\x07")
-        await until(lambda: recorder.written == 1)
-        assert (recorder.waiting, files(tmp_path)) == (0, [stubborn])
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
+        assert files(tmp_path) == [stubborn]
         (stubborn / "inside").rmdir()
         stubborn.rmdir()
         stubborn.touch()
@@ -386,8 +384,7 @@ async def test_a_task_that_failed_goes_on_with_the_batch_that_it_had_in_hand(
     store.open.set()
     await until(lambda: supervisor.restarts["recorder-write"] > 0)
     store.error = None
-    await until(lambda: recorder.written == 1)
-    assert recorder.waiting == 0
+    await until(lambda: recorder.written == 1 and recorder.waiting == 0)
     await recorder.stop(DEADLINE_SECONDS)
     assert store.users == ["ada"]
 
