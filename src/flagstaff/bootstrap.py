@@ -1,10 +1,9 @@
 """The composition root: builds everything from the settings, wires it, starts it and closes it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
 
 import structlog
 
@@ -13,12 +12,12 @@ from flagstaff.domain.errors import unavailable
 from flagstaff.mail.message import password_reset
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
-from flagstaff.runtime.background import Background
 from flagstaff.runtime.limiter import SlidingWindow
-from flagstaff.runtime.periodic import Periodic
+from flagstaff.runtime.propagation import propagate
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.spool import Spool
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
@@ -33,7 +32,7 @@ from flagstaff.services.tokens import Tokens
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import Database
-from flagstaff.storage.feed import Feed
+from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
@@ -53,6 +52,7 @@ _FLUSH_SECONDS = 3.0
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 # How soon the history of what was deleted goes, and whatever has grown too old.
 _PURGE_SECONDS = 60.0
+_FEED, _RETRY, _PURGE = "feed", "snapshot-retry", "purge"
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -71,8 +71,11 @@ class Flagstaff:
         *,
         now: Callable[[], datetime] = utc_now,
         passwords: Passwords | None = None,
+        confirm_seconds: float = CONFIRM_SECONDS,
     ) -> None:
         """Wire everything; nothing is opened yet but the data directory and the secret key in it.
+
+        `confirm_seconds` is how long a change waits for the other instances.
 
         Raises:
             Error: UNAVAILABLE when the data directory cannot be used.
@@ -82,7 +85,7 @@ class Flagstaff:
         self._directory.prepare()
         self.database = Database(settings.database_url, settings.data_dir)
         self.metrics = Metrics()
-        self._background = Background()
+        self._supervisor = Supervisor()
         self._passwords = passwords or Passwords()
         self._mailer = SmtpMailer(settings.smtp) if settings.smtp else Outbox(settings.data_dir / _OUTBOX_FOLDER)
         source = SnapshotSource(self.database)
@@ -90,14 +93,17 @@ class Flagstaff:
             load_sdk_keys=source.load_sdk_keys,
             load_project=source.load_project,
             load_environment=source.load_environment,
+            supervisor=self._supervisor,
         )
-        self.database.announce_to(self._refresh_snapshots)
-        self._feed = self._make_feed(settings.database_url) if settings.database_url else None
-        self._retry = Periodic("snapshot retry", _RETRY_SECONDS, self.snapshots.retry)
+        self.database.announce_to(self._announce)
+        self._instances = self._make_instances(settings.database_url, confirm_seconds)
         self._history = History(self.database, now)
         self._idempotency = Idempotency(self.database, now)
-        self._recorder = Recorder(write=self._history.record, spool=Spool(settings.data_dir / _SPOOL_FOLDER))
-        self._purge = Periodic("purge", _PURGE_SECONDS, self._purge_expired)
+        self._recorder = Recorder(
+            write=self._history.record,
+            spool=Spool(settings.data_dir / _SPOOL_FOLDER),
+            supervisor=self._supervisor,
+        )
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
@@ -118,7 +124,7 @@ class Flagstaff:
             changes=Changes(self.database),
             history=self._history,
             idempotency=self._idempotency,
-            background=self._background,
+            supervisor=self._supervisor,
             limits=limits,
             metrics=self.metrics,
             check_readiness=self._check_readiness,
@@ -143,46 +149,46 @@ class Flagstaff:
         for revision in await migrate(self._settings.database_url, self._settings.data_dir):
             log.info("migrated", revision=revision)
         await self.snapshots.start()
-        if self._feed:
-            await self._feed.start()
+        if self._instances:
+            purpose, is_working = "takes over the changes of other instances", self._instances.is_connected
+            self._supervisor.run(_FEED, self._instances.follow, purpose=purpose, is_working=is_working)
+            await self._instances.wait_until_connected()
         await self._recorder.start()
-        self._retry.start()
-        self._purge.start()
+        self._supervisor.run_every(_RETRY, _RETRY_SECONDS, self.snapshots.retry)
+        self._supervisor.run_every(_PURGE, _PURGE_SECONDS, self._purge_expired)
 
     async def stop(self) -> None:
         """Finish what is under way, within a few seconds, and close everything."""
         await asyncio.gather(
-            self._background.drain(_DRAIN_SECONDS),
-            self._purge.stop(_DRAIN_SECONDS),
-            self._retry.stop(_DRAIN_SECONDS),
+            self._supervisor.drain(_DRAIN_SECONDS),
+            self._supervisor.finish(_PURGE, _DRAIN_SECONDS),
+            self._supervisor.finish(_RETRY, _DRAIN_SECONDS),
         )
         await self._recorder.stop(_FLUSH_SECONDS)
-        if self._feed:
-            await self._feed.stop()
+        await self._supervisor.finish(_FEED, 0)  # from now on no other instance waits for this one
+        await self._supervisor.drain(0)
         self._passwords.close()
         await self.database.close()
         self._directory.unlock()
 
-    def _make_feed(self, url: str) -> Feed:
-        return Feed(url, self.database.instance, refresh=self.snapshots.refresh, refresh_all=self.snapshots.refresh_all)
-
-    async def _refresh_snapshots(self, changes: Sequence[Change]) -> None:
-        """Have every evaluation from now on see these changes, in every instance."""
-        places: set[tuple[UUID, UUID | None]] = set()
-        for change in changes:
-            scope = change.scope
-            if scope.project_id is not None:
-                places.add((scope.project_id, scope.environment_id))
-        whole = {project_id for project_id, environment_id in places if environment_id is None}
-        await asyncio.gather(
-            *(
-                self.snapshots.refresh(project_id, environment_id)
-                for project_id, environment_id in places
-                if environment_id is None or project_id not in whole
-            )
+    def _make_instances(self, url: str | None, confirm_seconds: float) -> Instances | None:
+        if url is None:
+            return None
+        return Instances(
+            url,
+            self.database.instance,
+            begin_refresh=self.snapshots.begin_refresh,
+            refresh_all=self.snapshots.refresh_all,
+            is_served=self.snapshots.is_served,
+            start_task=self._supervisor.start,
+            confirm_seconds=confirm_seconds,
         )
-        if self._feed and places:
-            await self._feed.confirm()
+
+    def _announce(self, changes: Sequence[Change]) -> Awaitable[None]:
+        confirm = self._instances.confirm if self._instances else None
+        return self._supervisor.spawn(
+            "announcement", propagate(changes, refresh=self.snapshots.refresh, confirm=confirm)
+        )
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
         message = password_reset(
@@ -204,10 +210,17 @@ class Flagstaff:
         export.add_counter("history_dropped", "Evaluations that no room was left for.", lambda: recorder.dropped)
         export.add_gauge("history_waiting", "Evaluations on their way to the history.", lambda: recorder.waiting)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
+        export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
+        tasks = self._supervisor
+        export.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: tasks.up)
+        export.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: tasks.restarts)
 
     async def _check_readiness(self) -> None:
         if not await is_current(self.database):
             raise unavailable("The database is not migrated to this version. Run: flagstaff migrate")
+        problems = [*self._supervisor.problems(), *self.snapshots.problems()]
+        if problems:
+            raise unavailable(" ".join(problems))
 
 
 @asynccontextmanager

@@ -29,6 +29,7 @@ class Listener:
         self.database = database
         self.heard: list[Change] = []
         self.saw_the_commit = False
+        self.error: Exception | None = None
         self.go_on = asyncio.Event()
         self.go_on.set()
         self.begun = asyncio.Event()
@@ -40,6 +41,8 @@ class Listener:
         async with self.database.read() as connection:
             self.saw_the_commit = await find_account(connection, ACCOUNT.id) is not None
         self.heard.extend(changes)
+        if self.error:
+            raise self.error
 
 
 async def write(transaction: Transaction) -> None:
@@ -110,6 +113,22 @@ async def test_a_server_that_stops_during_a_transaction_is_unavailable(
     assert refusal.value.retry_after_seconds is None
     assert await count_rows(outage_database) == (0, 0)
     assert listener.heard == [CHANGE]  # nobody can know whether the commit arrived
+
+
+async def test_when_the_commit_fails_its_failure_is_told_and_not_that_of_the_announcement(
+    outage_postgres: PostgresServer, outage_database: Database
+) -> None:
+    listener = Listener(outage_database)
+    listener.error = Error(Code.UNAVAILABLE, "The change is stored, but …")
+
+    async def write_through_a_crash() -> None:
+        async with outage_database.transaction() as transaction:
+            await write(transaction)
+            outage_postgres.restart(crash=True)
+
+    with pytest.raises(Error, match="database cannot be reached"):
+        await write_through_a_crash()
+    assert listener.heard == [CHANGE]
 
 
 async def test_migrating_on_a_stopped_server_is_unavailable(
@@ -195,6 +214,14 @@ async def test_a_caller_who_gives_up_does_not_stop_the_announcement(database: Da
         while not listener.heard:
             await asyncio.sleep(0)
     assert listener.saw_the_commit
+
+
+async def test_what_the_announcement_raises_reaches_the_caller_and_the_change_is_stored(database: Database) -> None:
+    listener = Listener(database)
+    listener.error = Error(Code.UNAVAILABLE, "The change is stored, but …")
+    with pytest.raises(Error, match="The change is stored"):
+        await write_alone(database)
+    assert await count_rows(database) == (1, 1)
 
 
 async def test_changes_are_announced_after_the_commit_and_before_the_use_case_returns(database: Database) -> None:

@@ -78,6 +78,24 @@ async def test_a_closed_connection_refuses_statements(connection: Connection) ->
         await connection.cursor().execute("SELECT 1")
 
 
+def test_a_connection_that_cannot_be_opened_ends_its_thread_though_the_loop_is_closed(tmp_path: Path) -> None:
+    async def open_and_leave() -> None:
+        with pytest.raises(sqlite3.OperationalError):
+            await sqlite_driver.connect(tmp_path / "gone" / "ours.sqlite")
+
+    # A thread that dies of an exception fails the test: pytest makes a warning of it, and warnings are errors.
+    for _ in range(50):
+        asyncio.run(open_and_leave())
+
+
+def test_a_connection_that_is_given_up_ends_its_thread_though_the_loop_is_closed(tmp_path: Path) -> None:
+    async def open_and_stop() -> None:
+        (await sqlite_driver.connect(tmp_path / "ours.sqlite")).stop()
+
+    for _ in range(50):
+        asyncio.run(open_and_stop())
+
+
 async def test_our_cursor_leaves_what_theirs_leaves(connection: Connection, tmp_path: Path) -> None:
     ours, theirs = await both(STATEMENTS, connection, tmp_path)
     assert ours == theirs

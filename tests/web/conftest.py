@@ -140,7 +140,7 @@ async def read_mails(flagstaff: Flagstaff, settings: Settings) -> ReadMails:
     """Read the outbox, oldest mail first, when every mail that is under way has been written."""
 
     async def read() -> list[EmailMessage]:
-        await flagstaff._background.drain(10)
+        await flagstaff._supervisor.drain(10)
         return read_outbox(settings.data_dir)
 
     return read

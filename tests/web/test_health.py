@@ -18,6 +18,22 @@ async def test_a_database_of_another_version_is_not_ready(client: Caller, flagst
     assert (await client.get("/health")).status_code == 200
 
 
+async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff: Flagstaff) -> None:
+    figures = {
+        (sample.name, sample.labels["task"]): sample.value
+        for family in text_string_to_metric_families((await client.get("/metrics")).text)
+        for sample in family.samples
+        if sample.name in ("flagstaff_task_up", "flagstaff_task_restarts_total")
+    }
+
+    tasks = {"recorder-collect", "recorder-write", "snapshot-retry", "history-purge"}
+    tasks |= {"feed"} if flagstaff.database.is_postgresql else set()
+    assert figures == {
+        **{("flagstaff_task_up", task): 1 for task in tasks},
+        **{("flagstaff_task_restarts_total", task): 0 for task in tasks},
+    }
+
+
 async def test_it_is_alive(client: Caller) -> None:
     answer = await client.get("/health")
 

@@ -10,10 +10,9 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff, utc_now
 from flagstaff.domain.changes import Actor
-from flagstaff.domain.errors import unavailable
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.services.access import FlagPath
 from flagstaff.services.flags import Flags
+from flagstaff.storage import tables
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 from tests.support.changes import changes_in
 
@@ -138,21 +137,43 @@ async def test_keys_regenerated_at_once_leave_one_that_opens(client: Caller, ada
         assert (await client.evaluate(key)).status_code == (200 if key == current else 401)
 
 
+async def set_rule_types(flagstaff: Flagstaff, rule_type: str) -> None:
+    """What another version might write; no instance is told of it."""
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(tables.rules.update().values(rule_type=rule_type))
+
+
 async def test_a_load_that_fails_after_the_commit_is_made_good_by_a_retry(
-    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json, monkeypatch: pytest.MonkeyPatch
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
 ) -> None:
+    await ada.create_rule(flag)
     assert await enabled(client, project, flag) is True
-
-    async def fail(*_: object) -> EnvironmentSnapshot | None:
-        raise unavailable()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(flagstaff.snapshots, "_load_environment", fail)
-        assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 503
+    await set_rule_types(flagstaff, "device")
+    refused = await ada.post(f"{flag_path(flag)}/toggle")
+    assert refused.status_code == 503
+    assert refused.json()["detail"].startswith("The change is stored, but this instance could not load it yet")
+    assert "retry-after" not in refused.headers
     assert (await ada.get(flag_path(flag))).json()["enabled"] is False
+    assert await enabled(client, project, flag) is True
+    assert "1 project(s) could not be loaded" in (await client.get("/ready")).json()["detail"]
+    await set_rule_types(flagstaff, "user_id")
     async with asyncio.timeout(10):
         while await enabled(client, project, flag):
             await asyncio.sleep(0.01)
+    assert (await client.get("/ready")).status_code == 200
+
+
+async def test_a_project_that_cannot_be_loaded_at_all_is_unavailable_until_it_can(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
+) -> None:
+    await ada.create_rule(flag)
+    await set_rule_types(flagstaff, "device")
+    flagstaff.snapshots.by_sdk_key.clear()  # as after a start
+    refused = await client.evaluate(project["sdk_key"])
+    assert refused.status_code == 503
+    assert "device" not in refused.text
+    await set_rule_types(flagstaff, "user_id")
+    assert await enabled(client, project, flag) is True
 
 
 async def seconds_of(work: Awaitable[object]) -> float:

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import time_ns
 from typing import Any
 
@@ -18,6 +18,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.spool import Spool, SpooledBatch
+from flagstaff.runtime.supervisor import Supervisor, is_set_within
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +26,7 @@ FLUSH_INTERVAL_SECONDS = 0.2
 PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
 RETRY_SECONDS = 1.0
 BATCH_GROUPS = 1000  # the store names each in one statement, and databases bound that
+COLLECT, WRITE = "recorder-collect", "recorder-write"
 _FIELDS = 4  # of a record
 ATTEMPTS = 5  # for a batch that a store which can be reached refuses
 
@@ -34,6 +36,8 @@ class _Collected:
     batch: RecordBatch
     at: float  # by the loop's clock
     copy: SpooledBatch | None = None  # on disk, while the store takes its time
+    is_done: bool = False  # stored or dropped
+    copying: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that both tasks together make one copy
 
 
 class Recorder:
@@ -42,16 +46,18 @@ class Recorder:
     def __init__(
         self,
         *,
-        write: Callable[[RecordBatch], Awaitable[None]],
+        write: Callable[[RecordBatch], Awaitable[bool]],
         spool: Spool,
+        supervisor: Supervisor,
         flush_interval_seconds: float = FLUSH_INTERVAL_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
-        """`write` stores a batch whole, and once however often it is handed it; Error UNAVAILABLE is an outage."""
+        """`write` stores a batch whole and returns True, or False if it is there already; UNAVAILABLE is an outage."""
         self.written = 0
         self.dropped = 0
         self._write = write
         self._spool = spool
+        self._supervisor = supervisor
         self._flush_interval_seconds = flush_interval_seconds
         self._retry_seconds = retry_seconds
         # A record's fields one behind the other: a tuple kept for each would double what `record` costs.
@@ -60,7 +66,8 @@ class Recorder:
         self._in_flight: _Collected | None = None
         self._arrived = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._tasks: tuple[asyncio.Task[None], asyncio.Task[None]] | None = None
+        self._unacknowledged: set[int] = set()  # batches that were handed to the store, which may have taken them
+        self._is_started = False
         self._failures = 0  # in a row
         self._refusals = 0  # in a row, of one batch by a store that can be reached
         self._is_dropping = False
@@ -69,9 +76,9 @@ class Recorder:
     @property
     def waiting(self) -> int:
         """How many records are not in the store yet."""
-        in_flight = [self._in_flight] if self._in_flight and not self._in_flight.copy else []
-        collected = sum(each.batch.size for each in [*self._collected, *in_flight])
-        return sum(map(len, self._buffer.values())) // _FIELDS + collected + self._spool.records
+        collected = [*self._collected, *([self._in_flight] if self._in_flight else [])]
+        in_memory = sum(each.batch.size for each in collected if not each.copy and not each.is_done)
+        return sum(map(len, self._buffer.values())) // _FIELDS + in_memory + self._spool.records
 
     @property
     def recorded(self) -> int:
@@ -85,28 +92,29 @@ class Recorder:
         self._buffer[snapshot].extend((time_ns(), user_id, user_email, recorded))
 
     async def start(self) -> None:
-        """Begin to write, first what an earlier process left on disk."""
-        await self._spool.open()
-        self._tasks = (
-            asyncio.create_task(self._collect_forever(), name="recorder-collect"),
-            asyncio.create_task(self._write_forever(), name="recorder-write"),
-        )
+        """Begin to write, first what an earlier process left on disk. A disk that fails does not stop the start."""
+        try:
+            await self._spool.open()
+        except OSError as error:
+            log.warning("spool_failed", error=str(error))
+        self._is_started = True
+        self._supervisor.run(COLLECT, self._collect_forever, purpose="collects evaluations for the history")
+        self._supervisor.run(WRITE, self._write_forever, purpose="writes evaluations to the history")
 
     async def stop(self, deadline_seconds: float) -> None:
         """Write everything; what the store has not taken by the deadline is left on disk for the next start."""
-        if self._tasks is None:
+        if not self._is_started:
             return
-        (collecting, writing), self._tasks = self._tasks, None
+        self._is_started = False
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + deadline_seconds
         self._stopping.set()
-        await collecting
+        await self._supervisor.finish(COLLECT, deadline_seconds)
+        self._collect(loop.time())  # what is left if that task was down
         self._is_complete = True
         self._arrived.set()
-        await asyncio.wait([writing], timeout=deadline_seconds)
-        writing.cancel()
-        await asyncio.gather(writing, return_exceptions=True)
-        if self._in_flight and not self._in_flight.copy:
-            await self._keep_on_disk(self._in_flight.batch)
-        self._in_flight = None
+        await self._supervisor.finish(WRITE, max(0, deadline - loop.time()))
+        self._take_back()
         await self._move_to_disk()
         if self._spool.records:
             log.warning("evaluations_left_on_disk", records=self._spool.records)
@@ -115,20 +123,14 @@ class Recorder:
         loop = asyncio.get_running_loop()
         is_last = False
         while not is_last:
-            is_last = await self._is_stopping_within(self._flush_interval_seconds)
+            is_last = await is_set_within(self._stopping, self._flush_interval_seconds)
             self._collect(loop.time())
             if self._is_behind(loop.time()):
-                await self._copy_to_disk()
+                if self._in_flight:
+                    await self._copy_to_disk(self._in_flight)  # so that no kill loses it
                 await self._move_to_disk()
             if self._collected:
                 self._arrived.set()
-
-    async def _is_stopping_within(self, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._stopping.wait()
-        except TimeoutError:
-            return False
 
     def _collect(self, now: float) -> None:
         if not self._buffer:
@@ -146,23 +148,22 @@ class Recorder:
         oldest = self._in_flight or (self._collected[0] if self._collected else None)
         return self._spool.first is not None or (oldest is not None and now - oldest.at > PATIENCE_SECONDS)
 
-    async def _copy_to_disk(self) -> None:
-        """Let no kill lose the batch that is in flight."""
-        in_flight = self._in_flight
-        if in_flight and not in_flight.copy:
-            copy = await self._append(in_flight.batch)
-            if in_flight is self._in_flight:
-                in_flight.copy = copy
-            elif copy:  # meanwhile it was written, or put on disk as what could not be
-                await self._spool.remove(copy)
+    async def _copy_to_disk(self, collected: _Collected) -> None:
+        async with collected.copying:
+            if not collected.copy and not collected.is_done:
+                collected.copy = await self._append(collected.batch)
 
     async def _move_to_disk(self) -> None:
         while self._collected:
-            await self._keep_on_disk(self._collected.popleft().batch)
+            first = self._collected[0]
+            await self._copy_to_disk(first)
+            if self._collected and self._collected[0] is first:  # or else the other task has taken it
+                self._drop_unless_on_disk(self._collected.popleft())
 
-    async def _keep_on_disk(self, batch: RecordBatch) -> None:
-        if not await self._append(batch):
-            self._drop(batch.size, "The disk has no room for more records.")
+    def _drop_unless_on_disk(self, collected: _Collected) -> None:
+        if not collected.copy:
+            collected.is_done = True
+            self._drop(collected.batch, "They could not be kept on disk.")
         self._arrived.set()
 
     async def _append(self, batch: RecordBatch) -> SpooledBatch | None:
@@ -172,7 +173,14 @@ class Recorder:
             log.warning("spool_failed", error=str(error))
             return None
 
+    def _take_back(self) -> None:
+        """Put the batch that was in flight when its task ended back in line, unless it is on disk."""
+        left, self._in_flight = self._in_flight, None
+        if left and not left.copy and not left.is_done:
+            self._collected.appendleft(left)
+
     async def _write_forever(self) -> None:
+        self._take_back()
         while True:
             if self._spool.first:
                 await self._write_spooled(self._spool.first)
@@ -184,38 +192,45 @@ class Recorder:
                 self._is_dropping = False
                 self._arrived.clear()
                 await self._arrived.wait()
-            if self._failures and await self._is_stopping_within(self._retry_seconds):
+            if self._failures and await is_set_within(self._stopping, self._retry_seconds):
                 return
 
     async def _write_collected(self, collected: _Collected) -> None:
         self._in_flight = collected
-        done = await self._try_to_write(collected.batch)
-        copy = collected.copy
-        if not done and not copy:
-            await self._keep_on_disk(collected.batch)
+        collected.is_done = await self._try_to_write(collected.batch)
+        if not collected.is_done:
+            await self._copy_to_disk(collected)
+            self._drop_unless_on_disk(collected)
+        else:
+            async with collected.copying:  # the other task may be making a copy
+                if collected.copy:
+                    await self._spool.remove(collected.copy)
         self._in_flight = None
-        if done and copy:
-            await self._spool.remove(copy)
 
     async def _write_spooled(self, spooled: SpooledBatch) -> None:
         try:
             batch = await self._spool.read(spooled)
         except (OSError, ValueError) as error:
             await self._spool.remove(spooled)
-            self._drop(spooled.records, f"{spooled.path.name} cannot be read: {error}")
+            self._count_dropped(spooled.records, f"{spooled.path.name} cannot be read: {error}")
             return
         if await self._try_to_write(batch):
             await self._spool.remove(spooled)
 
     async def _try_to_write(self, batch: RecordBatch) -> bool:
         """Whether the batch need not be tried again."""
+        # A batch whose answer was lost may be there already, and counts all the same; one that comes twice does not.
+        is_first_try = batch.id not in self._unacknowledged
+        self._unacknowledged.add(batch.id)
         try:
-            await self._write(batch)
+            is_new = await self._write(batch)
         except Exception as error:  # noqa: BLE001 - the edge of a loop that must not end
             return self._failed(batch, error)
         if self._failures:
             log.info("history_store_back", records=self.waiting)
-        self.written += batch.size
+        self._unacknowledged.discard(batch.id)
+        if is_new or not is_first_try:
+            self.written += batch.size
         self._failures = self._refusals = 0
         return True
 
@@ -230,10 +245,14 @@ class Recorder:
         if self._refusals < ATTEMPTS:
             return False
         self._refusals = 0
-        self._drop(batch.size, "The store refuses them.")
+        self._drop(batch, "The store refuses them.")
         return True
 
-    def _drop(self, records: int, reason: str) -> None:
+    def _drop(self, batch: RecordBatch, reason: str) -> None:
+        self._unacknowledged.discard(batch.id)
+        self._count_dropped(batch.size, reason)
+
+    def _count_dropped(self, records: int, reason: str) -> None:
         self.dropped += records
         if not self._is_dropping:  # once in an episode
             self._is_dropping = True

@@ -4,12 +4,19 @@ Never serves what a finished change has replaced, and never asks the database ab
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from uuid import UUID
 from weakref import WeakValueDictionary
 
+import structlog
+
+from flagstaff.domain.errors import Error, unavailable
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.runtime.supervisor import Supervisor
+
+log = structlog.get_logger(__name__)
 
 
 class Snapshots:
@@ -21,6 +28,7 @@ class Snapshots:
         load_sdk_keys: Callable[[], Awaitable[Mapping[str, UUID]]],
         load_project: Callable[[UUID], Awaitable[ProjectSnapshot | None]],
         load_environment: Callable[[UUID, UUID], Awaitable[EnvironmentSnapshot | None]],
+        supervisor: Supervisor,
     ) -> None:
         self._load_sdk_keys = load_sdk_keys
         self._load_project = load_project
@@ -28,10 +36,13 @@ class Snapshots:
         self.by_sdk_key: dict[str, ProjectSnapshot] = {}  # what is loaded; the hot path reads it and nothing else does
         self._project_ids: dict[str, UUID] = {}  # every SDK key there is, loaded or not
         self._sdk_keys: dict[UUID, str] = {}
+        self._supervisor = supervisor
         self._first_loads: dict[UUID, asyncio.Task[None]] = {}
-        self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}
+        self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}  # loads that have not begun
+        self._unfinished: defaultdict[UUID, set[asyncio.Task[None]]] = defaultdict(set)  # every project's loads
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
-        self._stale: set[UUID] = set()
+        self.stale: set[UUID] = set()
+        """The projects whose latest load failed: what they serve may be old. `retry` loads them again."""
 
     async def start(self) -> None:
         """Learn which SDK keys there are; projects are loaded when they are first asked for."""
@@ -47,50 +58,94 @@ class Snapshots:
         if sdk_key not in self.by_sdk_key:
             # Even a load that has begun will do: a change during it is not answered before it is loaded after it.
             loading = self._first_loads.get(project_id)
-            if loading is None:
-                loading = self._first_loads[project_id] = asyncio.create_task(self._load_first(project_id))
+            if loading is None or loading.done():
+                loading = self._first_loads[project_id] = self._supervisor.spawn("load", self.refresh(project_id))
+                loading.add_done_callback(lambda _: self._first_loads.pop(project_id, None))
             await asyncio.shield(loading)
         return self.by_sdk_key.get(sdk_key)
 
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:
         """Load what is committed of a project, or of one of its environments, and serve it from now on.
 
-        Callers share one load if it has not begun when they come. When a load fails its error is raised, the old
-        snapshot goes on being served, and `retry` makes good for it.
+        Callers share one load if it has not begun when they come. When a load fails the old snapshot goes on being
+        served, and the project is stale until `retry` has loaded it.
+
+        Raises:
+            Error: UNAVAILABLE when the load fails, or what the loader raises if that is an Error.
         """
+        await asyncio.shield(self.begin_refresh(project_id, environment_id))
+
+    def begin_refresh(self, project_id: UUID, environment_id: UUID | None = None) -> asyncio.Task[None]:
+        """Do what `refresh` does, without waiting for it."""
         place = (project_id, environment_id)
         task = self._waiting.get(place)
-        if task is None:
-            task = self._waiting[place] = asyncio.create_task(self._reload_in_turn(project_id, environment_id))
-        await asyncio.shield(task)
+        if task is None or task.done():  # a task that was cancelled before it had begun
+            task = self._waiting[place] = self._supervisor.spawn("load", self._reload_in_turn(*place))
+            self._unfinished[project_id].add(task)
+            task.add_done_callback(lambda done: self._forget(place, done))
+        return task
+
+    async def is_served(self, project_id: UUID) -> bool:
+        """Whether this instance serves what the loads that have begun by now were begun for."""
+        unfinished = self._unfinished.get(project_id)
+        if unfinished:
+            await asyncio.wait(tuple(unfinished))
+        return project_id not in self.stale
 
     async def refresh_all(self) -> None:
-        """Load again whatever is loaded, and learn anew which SDK keys there are: changes may have been missed."""
+        """Load again whatever is loaded, and learn anew which SDK keys there are: changes may have been missed.
+
+        A project that cannot be loaded is stale afterwards and does not keep the others from being loaded.
+        """
         present = {project_id: sdk_key for sdk_key, project_id in (await self._load_sdk_keys()).items()}
         known = dict(self._sdk_keys)
         differing = {place for place in present.keys() | known.keys() if present.get(place) != known.get(place)}
-        for project_id in differing | {snapshot.project_id for snapshot in self.by_sdk_key.values()}:
-            await self.refresh(project_id)
+        await self._refresh_each(differing | {snapshot.project_id for snapshot in self.by_sdk_key.values()})
 
     async def retry(self) -> None:
-        """Load again whatever could not be loaded after its change; raises what the first failure raises."""
-        for project_id in tuple(self._stale):
-            await self.refresh(project_id)
+        """Load again each project that is stale; those that fail again stay stale."""
+        await self._refresh_each(set(self.stale))
 
-    async def _load_first(self, project_id: UUID) -> None:
-        try:
-            await self.refresh(project_id)
-        finally:
-            del self._first_loads[project_id]
+    def problems(self) -> list[str]:
+        """A sentence on stale projects, if there are any."""
+        if not self.stale:
+            return []
+        return [f"{len(self.stale)} project(s) could not be loaded after a change and may be answered with old states."]
+
+    async def _refresh_each(self, project_ids: set[UUID]) -> None:
+        for project_id in project_ids:
+            await asyncio.wait([self.begin_refresh(project_id)])  # its failure is logged and kept in `stale`
+
+    def _forget(self, place: tuple[UUID, UUID | None], done: asyncio.Task[None]) -> None:
+        if done.cancelled():
+            self.stale.add(place[0])
+        if self._waiting.get(place) is done:  # it ended before it had begun
+            del self._waiting[place]
+        unfinished = self._unfinished[place[0]]
+        unfinished.discard(done)
+        if not unfinished:
+            del self._unfinished[place[0]]
 
     async def _reload_in_turn(self, project_id: UUID, environment_id: UUID | None) -> None:
         lock = self._locks.get(project_id) or self._locks.setdefault(project_id, asyncio.Lock())
         async with lock:  # so that no slow load can put an old state over a newer one
             del self._waiting[project_id, environment_id]  # who comes from here on may need more than this load sees
-            was_stale = project_id in self._stale
-            self._stale.add(project_id)
-            await self._reload(project_id, None if was_stale else environment_id)
-            self._stale.discard(project_id)
+            try:
+                await self._reload(project_id, None if project_id in self.stale else environment_id)
+            except Error as error:
+                self._note_failure(project_id, reason=error.message)
+                raise
+            except Exception as error:
+                self._note_failure(project_id, exc_info=error)
+                raise unavailable("The project's flags cannot be loaded. The server's log says why.") from error
+            if project_id in self.stale:
+                self.stale.discard(project_id)
+                log.info("project_loaded_again", project_id=str(project_id))
+
+    def _note_failure(self, project_id: UUID, **details: object) -> None:
+        if project_id not in self.stale:  # once, however often it is tried again
+            self.stale.add(project_id)
+            log.error("project_not_loaded", project_id=str(project_id), **details)
 
     async def _reload(self, project_id: UUID, environment_id: UUID | None) -> None:
         loaded = self.by_sdk_key.get(self._sdk_keys.get(project_id, ""))

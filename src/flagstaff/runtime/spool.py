@@ -4,17 +4,23 @@ A file appears whole or not at all, so a kill leaves nothing torn; after a power
 """
 
 import asyncio
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import structlog
 
 from flagstaff.evaluation.history.records import RecordBatch
+
+log = structlog.get_logger(__name__)
 
 MAX_BYTES = 512 * 1024 * 1024
 
 _SUFFIX = ".batch"
 _UNFINISHED = ".unfinished"
+_name = re.compile(r"(\d{12,})-(\d+)\.batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +42,20 @@ class Spool:
         self._bytes = 0
         self._waiting: dict[Path, SpooledBatch] = {}
         self._next = 0
+        self._undeleted: set[SpooledBatch] = set()  # they are done with, and still take room on the disk
+        self._opening = asyncio.Lock()
+        self._is_open = False
 
     async def open(self) -> None:
-        """Make the directory, or take up what an earlier process left in it."""
-        for path, size in await asyncio.to_thread(self._scan):
-            number, records = path.stem.split("-")
-            self._next = int(number) + 1
-            self._waiting[path] = SpooledBatch(path, int(records), size)
-            self._count(self._waiting[path], 1)
+        """Make the directory, or take up what an earlier process left in it; raises OSError when the disk fails."""
+        async with self._opening:
+            if self._is_open:
+                return
+            for number, spooled in await asyncio.to_thread(self._scan):
+                self._next = number + 1
+                self._waiting[spooled.path] = spooled
+                self._count(spooled, 1)
+            self._is_open = True
 
     @property
     def first(self) -> SpooledBatch | None:
@@ -52,6 +64,7 @@ class Spool:
 
     async def append(self, batch: RecordBatch) -> SpooledBatch | None:
         """Add a batch; None if there is no room for it. Raises OSError when the disk fails."""
+        await self.open()  # if the start could not: until then a file's name may be taken
         content = msgspec.msgpack.encode(batch)
         if self._bytes + len(content) > self._max_bytes:
             return None
@@ -61,7 +74,7 @@ class Spool:
         self._count(spooled, 1)  # at once, so that others who append meanwhile find the room taken
         try:
             await asyncio.to_thread(_write, path, content)
-        except OSError:
+        except BaseException:
             self._count(spooled, -1)
             raise
         self._waiting[path] = spooled
@@ -72,24 +85,41 @@ class Spool:
         return msgspec.msgpack.decode(await asyncio.to_thread(spooled.path.read_bytes), type=RecordBatch)
 
     async def remove(self, spooled: SpooledBatch) -> None:
-        """Forget a batch."""
+        """Forget a batch. If its file cannot be deleted now, that is tried again with the next removal."""
         if self._waiting.pop(spooled.path, None):
-            self._count(spooled, -1)
-            await asyncio.to_thread(spooled.path.unlink, missing_ok=True)
+            self.records -= spooled.records
+            self._undeleted.add(spooled)
+        for each in (spooled, *(self._undeleted - {spooled})):
+            try:
+                await asyncio.to_thread(each.path.unlink, missing_ok=True)
+            except OSError as error:
+                if each is spooled:
+                    log.warning("spool_file_not_deleted", file=each.path.name, error=str(error))
+                return
+            if each in self._undeleted:
+                self._undeleted.discard(each)
+                self._bytes -= each.bytes
 
     def _count(self, spooled: SpooledBatch, sign: int) -> None:
         self.records += sign * spooled.records
         self._bytes += sign * spooled.bytes
 
-    def _scan(self) -> list[tuple[Path, int]]:
+    def _scan(self) -> list[tuple[int, SpooledBatch]]:
         self._directory.mkdir(mode=0o700, exist_ok=True)
         for unfinished in self._directory.glob(f"*{_UNFINISHED}"):
-            unfinished.unlink()
-        return [(path, path.stat().st_size) for path in sorted(self._directory.glob(f"*-*{_SUFFIX}"))]
+            with suppress(OSError):  # it only takes room
+                unfinished.unlink()
+        found = []
+        for path in sorted(self._directory.iterdir()):
+            name = _name.fullmatch(path.name)
+            if name:
+                found.append((int(name[1]), SpooledBatch(path, int(name[2]), path.stat().st_size)))
+        return found
 
 
 def _write(path: Path, content: bytes) -> None:
     unfinished = path.with_suffix(_UNFINISHED)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     try:
         unfinished.write_bytes(content)
         unfinished.rename(path)

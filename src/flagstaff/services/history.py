@@ -67,10 +67,10 @@ class History:
     database: Database
     now: Callable[[], datetime]
 
-    async def record(self, batch: RecordBatch) -> None:
-        """Store a batch of evaluations; again, and nothing happens."""
+    async def record(self, batch: RecordBatch) -> bool:
+        """Store a batch of evaluations; return False, and change nothing, if it is there already."""
         async with self.database.write_history() as connection:
-            await batches.write_batch(connection, batch)
+            return await batches.write_batch(connection, batch)
 
     async def list_environment_evaluations(
         self,

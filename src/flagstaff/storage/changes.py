@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope
 from flagstaff.storage import tables
 from flagstaff.storage.database import Transaction
-from flagstaff.storage.feed import notify_change
+from flagstaff.storage.instances import notify_change
 
 _columns = tables.changes.c
 _NUMBER_MAX = 2**63 - 1

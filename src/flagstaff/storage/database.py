@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,6 @@ Connection = AsyncConnection  # what services hand on without knowing it
 log = structlog.get_logger(__name__)
 
 _NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
-_NOT_CONFIRMED = "The change is stored, but not every instance has confirmed yet that it is in force."
 
 CONFIGURATION_FILE = "flagstaff.sqlite"
 HISTORY_FILE = "history.sqlite"
@@ -68,7 +67,10 @@ class Database:
         self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
 
     def announce_to(self, announce: Callable[[Sequence[Change]], Awaitable[None]]) -> None:
-        """Have `announce` awaited with the changes of each transaction, after its commit and before it returns."""
+        """Have `announce` awaited with the changes of each transaction, after its commit and before it returns.
+
+        What it raises reaches the caller of the transaction, though the changes are stored by then.
+        """
         self._announce = announce
 
     @asynccontextmanager
@@ -93,24 +95,23 @@ class Database:
                 yield shared
             return
         ended: Transaction | None = None
-        is_committed = False
         try:
-            try:
-                with translated_errors():
-                    async with self._writer.begin() as connection:
-                        transaction = Transaction(connection, self.instance)
-                        yield transaction
-                        ended = transaction
-                is_committed = True
-            finally:
-                # Also when the commit itself failed or was cancelled: it may have reached the database all the same,
-                # and to announce too much only costs a reload.
-                if ended and ended.changes and self._announce:
-                    await asyncio.shield(asyncio.ensure_future(self._announce(ended.changes)))
-        except Error as error:
-            if ended is None or error.code is not Code.UNAVAILABLE:
+            with translated_errors():
+                async with self._writer.begin() as connection:
+                    transaction = Transaction(connection, self.instance)
+                    yield transaction
+                    ended = transaction
+        except BaseException as error:
+            if ended is None:
                 raise
-            raise unconfirmed(_NOT_CONFIRMED if is_committed else _NOT_KNOWN) from error
+            # The commit itself failed or was cancelled. It may have reached the database all the same, and to announce
+            # too much only costs a reload. The caller hears of the commit, not of the announcement.
+            with suppress(Exception):
+                await self._announce_changes(ended)
+            if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+                raise unconfirmed(_NOT_KNOWN) from error
+            raise
+        await self._announce_changes(transaction)
 
     @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[Transaction]:
@@ -121,6 +122,10 @@ class Database:
                 yield transaction
             finally:
                 _shared.reset(token)  # before the commit is announced: what that starts is on its own
+
+    async def _announce_changes(self, transaction: Transaction) -> None:
+        if transaction.changes and self._announce:
+            await asyncio.shield(self._announce(transaction.changes))
 
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:

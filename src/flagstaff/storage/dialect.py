@@ -163,6 +163,8 @@ def is_outage(error: Exception) -> bool:
     if isinstance(error, (OSError, asyncpg.InterfaceError, sa.exc.TimeoutError)):
         return True
     cause = _driver_error(error) if isinstance(error, DBAPIError) else error
+    if isinstance(cause, asyncpg.InvalidCachedStatementError):
+        return True  # a column's type was changed; the driver has dropped its plans and will make new ones
     if isinstance(cause, asyncpg.PostgresError):
         return (cause.sqlstate or "").startswith(_OUTAGE_CLASSES)
     if isinstance(cause, sqlite3.Error):

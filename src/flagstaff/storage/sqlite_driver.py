@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import aiosqlite
+from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 _CHUNK_ROWS = 64  # aiosqlite's own default; nothing here reads in chunks
 
@@ -78,6 +79,21 @@ class Connection(aiosqlite.Connection):
         """Open nothing yet; awaiting it does. Transactions are begun by statements alone."""
         super().__init__(partial(sqlite3.connect, path, isolation_level=None, check_same_thread=False), _CHUNK_ROWS)
         self._thread.daemon = True  # as SQLAlchemy has it: a connection left open must not keep the process from ending
+
+    def stop(self) -> None:
+        """Close the file and end the thread, without a word to the event loop.
+
+        aiosqlite's own reports the end to the loop, which may be closed by then: nobody waits for it when opening
+        failed or when SQLAlchemy gave the connection up. The thread then died of an exception.
+        """
+        self._running = False
+        self._tx.put_nowait((None, self._close))
+
+    def _close(self) -> object:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        return _STOP_RUNNING_SENTINEL
 
     def cursor(self) -> Cursor:  # type: ignore[override]
         """A cursor that has yet to visit the thread."""

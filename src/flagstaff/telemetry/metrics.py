@@ -1,7 +1,7 @@
 """Figures for Prometheus. The hot path adds to plain integers, which are read when somebody asks."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
@@ -52,6 +52,20 @@ class Metrics:
         """Export what `read` returns at the moment as `flagstaff_{name}`."""
         self._read_figures.append(lambda: GaugeMetricFamily(f"flagstaff_{name}", meaning, value=read()))
 
+    def add_labelled_counter(
+        self, name: str, meaning: str, label: str, read: Callable[[], Mapping[str, float]]
+    ) -> None:
+        """Export what `read` returns, by the label's values, as `flagstaff_{name}_total`; the values only ever grow."""
+        self._read_figures.append(
+            lambda: _labelled(CounterMetricFamily(f"flagstaff_{name}", meaning, labels=[label]), read())
+        )
+
+    def add_labelled_gauge(self, name: str, meaning: str, label: str, read: Callable[[], Mapping[str, float]]) -> None:
+        """Export what `read` returns at the moment, by the label's values, as `flagstaff_{name}`."""
+        self._read_figures.append(
+            lambda: _labelled(GaugeMetricFamily(f"flagstaff_{name}", meaning, labels=[label]), read())
+        )
+
     def collect(self) -> Iterator[Metric]:
         """The figures that are read on demand; the registry calls this."""
         evaluations = CounterMetricFamily(
@@ -66,3 +80,9 @@ class Metrics:
     def render(self) -> tuple[bytes, str]:
         """The text that Prometheus reads, and its content type."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
+
+
+def _labelled(family: CounterMetricFamily | GaugeMetricFamily, values: Mapping[str, float]) -> Metric:
+    for label, value in values.items():
+        family.add_metric([label], value)
+    return family

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff import __version__
-from flagstaff.runtime.background import Background
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
@@ -46,7 +46,7 @@ class State:
     changes: Changes
     history: History
     idempotency: Idempotency
-    background: Background
+    supervisor: Supervisor
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]

@@ -1,7 +1,7 @@
 """The recorder against stores that fail, refuse, hang and come back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
@@ -15,27 +15,37 @@ from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.spool import Spool
+from flagstaff.runtime.supervisor import Supervisor
 from tests.support.builders import make_environment, make_flag
 
 DEADLINE_SECONDS = 20
 
 
 class Store:
-    """Keeps batches by their seeds, as the database does, and fails on demand."""
+    """Keeps each batch once, as the database does, and fails on demand. Whoever writes one twice is found out."""
 
     def __init__(self) -> None:
         self.batches: dict[int, RecordBatch] = {}
-        self.error: Exception | None = None
+        self.came_again: list[int] = []
+        self.loses_its_answer = False
+        self.error: BaseException | None = None
         self.attempts = 0
         self.open = asyncio.Event()
         self.open.set()
 
-    async def write(self, batch: RecordBatch) -> None:
+    async def write(self, batch: RecordBatch) -> bool:
         self.attempts += 1
         await self.open.wait()
         if self.error:
             raise self.error
+        is_new = batch.id not in self.batches
         self.batches[batch.id] = batch
+        if not is_new:
+            self.came_again.append(batch.id)
+        if self.loses_its_answer:
+            self.loses_its_answer = False
+            raise unavailable()
+        return is_new
 
     @property
     def users(self) -> list[str | None]:
@@ -43,8 +53,11 @@ class Store:
 
 
 @pytest.fixture
-def store() -> Store:
-    return Store()
+def store() -> Iterator[Store]:
+    """A store to which no batch came again after it had answered, unless a test takes that into account."""
+    made = Store()
+    yield made
+    assert not made.came_again
 
 
 @pytest.fixture
@@ -60,13 +73,19 @@ def make_snapshot() -> EnvironmentSnapshot:
 @asynccontextmanager
 async def recording(store: Store, directory: Path, **options: int) -> AsyncIterator[Recorder]:
     """A started recorder, stopped at the end; its store may be away."""
-    spool = Spool(directory / "spool", **options)
-    recorder = Recorder(write=store.write, spool=spool, flush_interval_seconds=0.01, retry_seconds=0.01)
+    recorder = make_recorder(store, Spool(directory / "spool", **options))
     await recorder.start()
     try:
         yield recorder
     finally:
         await recorder.stop(DEADLINE_SECONDS)
+
+
+def make_recorder(store: Store, spool: Spool, supervisor: Supervisor | None = None) -> Recorder:
+    supervisor = supervisor or Supervisor(first_pause_seconds=0.001)
+    return Recorder(
+        write=store.write, spool=spool, supervisor=supervisor, flush_interval_seconds=0.01, retry_seconds=0.01
+    )
 
 
 def uneven_batch() -> bytes:
@@ -92,8 +111,7 @@ async def test_records_reach_the_store_by_themselves(
 ) -> None:
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", "ada@example.com", b"\x07")
-        await until(lambda: recorder.written == 1)
-        assert recorder.waiting == 0
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
     ((group,),) = [batch.groups for batch in store.batches.values()]
     assert (group.environment_id, group.layout) == (snapshot.environment_id, snapshot.layout)
     assert (len(group.times), group.users, group.emails, group.recorded) == (1, ["ada"], ["ada@example.com"], [b"\x07"])
@@ -154,7 +172,7 @@ async def test_a_stop_waits_no_longer_than_its_deadline_for_a_store_that_hangs(
 ) -> None:
     store.open.clear()
     spool = Spool(tmp_path / "spool")
-    recorder = Recorder(write=store.write, spool=spool, flush_interval_seconds=0.01)
+    recorder = make_recorder(store, spool)
     await recorder.start()
     recorder.record(snapshot, "ada", None, b"\x07")
     await until(lambda: store.attempts == 1)
@@ -220,7 +238,158 @@ async def test_a_damaged_file_is_dropped_and_counted_and_the_next_one_is_written
     assert (store.users, files(tmp_path)) == (["ada"], [])
 
 
+async def test_a_batch_whose_answer_was_lost_counts_once(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.loses_its_answer = True
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
+        assert recorder.dropped == 0
+    assert len(store.came_again) == 1
+    store.came_again.clear()
+
+
+async def test_a_batch_that_fails_while_it_is_copied_to_disk_is_there_once(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    """The one task copies what takes long, the other puts on disk what failed, both at the same moment."""
+    store.open.clear()
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+        await until(lambda: store.attempts == 1)
+        in_flight = recorder._in_flight
+        assert in_flight is not None
+        copying = asyncio.create_task(recorder._copy_to_disk(in_flight))
+        await asyncio.sleep(0)
+        store.error = unavailable()
+        store.open.set()
+        await copying
+        await until(lambda: store.attempts >= 2)
+        assert (len(files(tmp_path)), recorder.waiting) == (1, 1)
+        store.error = None
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
+
+
+async def test_a_batch_that_an_earlier_process_had_written_is_not_counted_again(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    """A kill between the commit and the removal of the file leaves it there."""
+    store.open.clear()
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+        await until(lambda: [path.suffix for path in files(tmp_path)] == [".batch"])
+        (copy,) = files(tmp_path)
+        content = copy.read_bytes()
+        store.open.set()
+        await until(lambda: recorder.written == 1)
+    copy.write_bytes(content)
+    async with recording(store, tmp_path) as recorder:
+        await until(lambda: bool(store.came_again) and not files(tmp_path))
+        assert (recorder.written, recorder.waiting, recorder.dropped) == (0, 0, 0)
+    store.came_again.clear()
+
+
+async def test_a_file_that_cannot_be_deleted_holds_up_nothing_and_is_deleted_later(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    stubborn = tmp_path / "spool" / "000000000000-7.batch"
+    (stubborn / "inside").mkdir(parents=True)  # a folder can be neither read nor deleted as a file
+    async with recording(store, tmp_path) as recorder:
+        await until(lambda: recorder.dropped == 7)
+        recorder.record(snapshot, "ada", None, b"\x07")
+        await until(lambda: recorder.written == 1 and recorder.waiting == 0)
+        assert files(tmp_path) == [stubborn]
+        (stubborn / "inside").rmdir()
+        stubborn.rmdir()
+        stubborn.touch()
+        store.error = unavailable()
+        recorder.record(snapshot, "bob", None, b"\x07")
+        await until(lambda: len(files(tmp_path)) == 2)
+        store.error = None
+        await until(lambda: recorder.written == 2 and not files(tmp_path))
+    assert store.users == ["ada", "bob"]
+
+
+async def test_a_foreign_file_in_the_folder_is_left_alone(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    (tmp_path / "spool").mkdir()
+    foreign = [tmp_path / "spool" / name for name in ("a-b-c.batch", "notes.txt")]
+    for path in foreign:
+        path.touch()
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+    assert (store.users, files(tmp_path)) == (["ada"], foreign)
+
+
+async def test_a_folder_that_cannot_be_made_stops_no_start_and_is_made_when_it_can_be(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    (tmp_path / "spool").touch()  # a file in its place
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+        await until(lambda: recorder.written == 1)
+        store.error = unavailable()
+        recorder.record(snapshot, "bob", None, b"\x07")
+        await until(lambda: recorder.dropped == 1)
+        (tmp_path / "spool").unlink()
+        recorder.record(snapshot, "eve", None, b"\x07")
+        await until(lambda: (tmp_path / "spool").is_dir() and len(files(tmp_path)) == 1)
+        store.error = None
+        await until(lambda: recorder.written == 2)
+    assert store.users == ["ada", "eve"]
+
+
+async def test_a_folder_that_disappears_is_made_again(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        (tmp_path / "spool").rmdir()
+        recorder.record(snapshot, "ada", None, b"\x07")
+        await until(lambda: (tmp_path / "spool").is_dir() and len(files(tmp_path)) == 1)
+        store.error = None
+        await until(lambda: recorder.written == 1)
+
+
+async def test_what_an_earlier_process_left_is_taken_up_when_the_disk_is_back(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+    away = (tmp_path / "spool").rename(tmp_path / "away")
+    (tmp_path / "spool").touch()
+    async with recording(store, tmp_path) as recorder:
+        (tmp_path / "spool").unlink()
+        away.rename(tmp_path / "spool")
+        recorder.record(snapshot, "bob", None, b"\x07")
+        await until(lambda: recorder.waiting == 2)
+        store.error = None
+        await until(lambda: recorder.written == 2)
+    assert (store.users, files(tmp_path)) == (["ada", "bob"], [])
+
+
+async def test_a_task_that_failed_goes_on_with_the_batch_that_it_had_in_hand(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    supervisor = Supervisor(first_pause_seconds=0.001)
+    recorder = make_recorder(store, Spool(tmp_path / "spool"), supervisor)
+    await recorder.start()
+    store.open.clear()
+    recorder.record(snapshot, "ada", None, b"\x07")
+    await until(lambda: store.attempts == 1)
+    store.error = asyncio.CancelledError()  # raised by what the task awaits, though nobody cancelled the task
+    store.open.set()
+    await until(lambda: supervisor.restarts["recorder-write"] > 0)
+    store.error = None
+    await until(lambda: recorder.written == 1 and recorder.waiting == 0)
+    await recorder.stop(DEADLINE_SECONDS)
+    assert store.users == ["ada"]
+
+
 async def test_a_stop_without_a_start_does_nothing(store: Store, tmp_path: Path) -> None:
-    recorder = Recorder(write=store.write, spool=Spool(tmp_path / "spool"))
+    recorder = make_recorder(store, Spool(tmp_path / "spool"))
     await recorder.stop(DEADLINE_SECONDS)
     assert not (tmp_path / "spool").exists()

@@ -7,13 +7,15 @@ from typing import TypeVar
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 from uuid_utils.compat import uuid7
 
-from flagstaff.domain.errors import Error, unavailable
+from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.runtime.supervisor import Supervisor
 from tests.support.builders import make_environment, make_flag, make_project
 
 ENVIRONMENTS = ("production", "staging")
@@ -29,13 +31,14 @@ class World:
         self.enabled = dict.fromkeys(ENVIRONMENTS, False)
         self.exists = True
         self.loads: list[str] = []  # one entry for each load that has begun
-        self.fails = False
+        self.failure: Exception | None = None
         self.let_go = asyncio.Event()
         self.let_go.set()
         self.snapshots = Snapshots(
             load_sdk_keys=self._load_sdk_keys,
             load_project=self._load_project,
             load_environment=self._load_environment,
+            supervisor=Supervisor(),
         )
 
     @property
@@ -73,8 +76,8 @@ class World:
         self.loads.append(name)
         loaded = read()
         await self.let_go.wait()
-        if self.fails:
-            raise unavailable()
+        if self.failure:
+            raise self.failure
         return loaded
 
     def _read_project(self, project_id: UUID) -> ProjectSnapshot | None:
@@ -113,12 +116,91 @@ async def test_an_unknown_key_is_never_loaded(world: World) -> None:
 
 
 async def test_a_failed_first_load_is_raised_and_the_next_call_loads_again(world: World) -> None:
-    world.fails = True
+    world.failure = unavailable()
     with pytest.raises(Error):
         await world.served()
-    world.fails = False
+    world.failure = None
     assert await world.served() is False
     assert world.loads == ["project", "project"]
+
+
+async def test_what_a_loader_did_not_foresee_is_unavailable_and_logged_once(world: World) -> None:
+    world.failure = ValueError("'device' is not a valid RuleType")
+    with capture_logs() as entries:
+        for _ in range(3):
+            with pytest.raises(Error) as refusal:
+                await world.served()
+            assert refusal.value.code is Code.UNAVAILABLE
+    assert [entry["event"] for entry in entries] == ["project_not_loaded"]
+    assert entries[0]["exc_info"] is world.failure
+
+
+@pytest.mark.parametrize("again", ["retry", "refresh_all"])
+async def test_a_project_that_cannot_be_loaded_does_not_keep_others_from_being_loaded_again(again: str) -> None:
+    worlds = [World() for _ in range(3)]
+    by_id = {world.project.id: world for world in worlds}
+
+    async def load_sdk_keys() -> dict[str, UUID]:
+        return {world.sdk_key: project_id for project_id, world in by_id.items()}
+
+    snapshots = Snapshots(
+        load_sdk_keys=load_sdk_keys,
+        load_project=lambda project_id: by_id[project_id]._load_project(project_id),
+        load_environment=lambda project_id, environment_id: by_id[project_id]._load_environment(
+            project_id, environment_id
+        ),
+        supervisor=Supervisor(),
+    )
+    await snapshots.start()
+    for world in worlds:
+        await snapshots.find(world.sdk_key)
+        world.failure = RuntimeError("out of luck")
+        if again == "retry":
+            with pytest.raises(Error):
+                await snapshots.refresh(world.project.id)
+    for healed in worlds:
+        others = [world for world in worlds if world is not healed]
+        for world in worlds:
+            world.failure = None if world is healed else RuntimeError("out of luck")
+        await getattr(snapshots, again)()
+        assert await snapshots.is_served(healed.project.id)
+        stale = [not await snapshots.is_served(world.project.id) for world in others]
+        if again == "refresh_all":
+            assert stale == [True, True]
+    assert again == "refresh_all" or not snapshots.stale
+
+
+async def test_a_project_is_not_served_while_its_load_fails_and_served_when_a_load_has_succeeded(world: World) -> None:
+    await world.served()
+    world.let_go.clear()
+    world.snapshots.begin_refresh(world.project.id)
+    asking = asyncio.create_task(world.snapshots.is_served(world.project.id))
+    await world.until_loading(2)
+    assert not asking.done(), "the load had not ended"
+    world.failure = RuntimeError("out of luck")
+    world.let_go.set()
+    assert await asking is False
+    world.failure = None
+    world.snapshots.begin_refresh(world.project.id)
+    assert await world.snapshots.is_served(world.project.id) is True
+
+
+async def test_a_load_that_is_cancelled_while_it_waits_is_no_trap_for_the_next(world: World) -> None:
+    await world.served()
+    world.let_go.clear()
+    first = world.snapshots.begin_refresh(world.project.id)
+    await world.until_loading(2)
+    for begins in (False, True):
+        waiting = world.snapshots.begin_refresh(world.project.id)
+        if begins:
+            await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    world.commit(True)
+    world.let_go.set()
+    await first
+    await world.refresh()
+    assert await world.served() is True
 
 
 async def test_a_project_is_loaded_once_and_then_only_looked_up(world: World) -> None:
@@ -158,12 +240,12 @@ async def test_a_load_that_fails_after_all_have_given_up_disturbs_nobody(world: 
     await world.until_loading(1)
     call.cancel()
     await asyncio.wait([call])
-    world.fails = True
+    world.failure = unavailable()
     world.let_go.set()
     await until(lambda: len(asyncio.all_tasks()) == 1)
     gc.collect()  # an exception that nobody retrieved would be reported here
     assert not complaints
-    world.fails = False
+    world.failure = None
     assert await world.served() is False
 
 
@@ -290,28 +372,30 @@ async def test_a_new_project_is_known_after_its_refresh(world: World) -> None:
 
 async def test_what_could_not_be_loaded_is_served_as_it_was_until_a_retry_makes_good(world: World) -> None:
     await world.served()
-    world.fails = True
+    world.failure = unavailable()
     world.commit(True)
     with pytest.raises(Error):
         await world.refresh()
     assert await world.served() is False
-    with pytest.raises(Error):
-        await world.snapshots.retry()
-    world.fails = False
+    await world.snapshots.retry()
+    assert await world.served() is False
+    assert world.snapshots.problems()
+    world.failure = None
     await world.snapshots.retry()
     assert await world.served() is True
     loads = len(world.loads)
     await world.snapshots.retry()
     assert len(world.loads) == loads, "there was nothing left to make good for"
+    assert not world.snapshots.problems()
 
 
 async def test_the_next_change_makes_good_for_the_whole_project(world: World) -> None:
     await world.served()
-    world.fails = True
+    world.failure = unavailable()
     world.commit(True, "staging")
     with pytest.raises(Error):
         await world.refresh("staging")
-    world.fails = False
+    world.failure = None
     await world.refresh("production")
     assert await world.served("staging") is True
 

@@ -68,11 +68,11 @@ def decode_layout(content: bytes) -> Layout:
     return msgspec.msgpack.decode(decompress(content), type=Layout)
 
 
-async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
-    """Write a batch's evaluations, layouts and summaries; a batch that is there already changes nothing."""
+async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
+    """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is there already."""
     groups = [group for group in batch.groups if group.times]
     if not groups or not await _is_new(connection, groups[0], batch.id):
-        return
+        return False
     numbers = await _lock_environments(connection, {group.environment_id for group in groups})
     layout_ids = await _store_layouts(connection, groups, numbers)
     small = {numbers[group.environment_id] for group in groups if len(group.times) < CONTINUED_SIZE}
@@ -97,6 +97,7 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> None:
     if added:
         await connection.execute(_add_statement, added)
     await add_summaries(connection, counts)
+    return True
 
 
 def _values(segment: Segment) -> dict[str, object]:

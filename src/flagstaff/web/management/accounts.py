@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from flagstaff.domain.accounts import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.background import Background
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.web.edge.limits import Limits, admission, admit
 from flagstaff.web.edge.problems import problems
@@ -128,8 +128,8 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
     """Have a reset link mailed. The answer is the same whether or not the account exists."""
     account = await accounts.find_account(body.email.strip())
     if account is not None:
-        background: Background = request.app.state.background
-        background.start("reset mail", accounts.send_reset(account))
+        supervisor: Supervisor = request.app.state.supervisor
+        supervisor.start("reset mail", accounts.send_reset(account))
     return json_response({"message": _RESET_REQUESTED})
 
 

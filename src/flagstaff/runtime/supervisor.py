@@ -1,0 +1,212 @@
+"""Every task of the process: long-lived ones are restarted when they fail, short ones are finished by a stop.
+
+No other module creates a task, so that none can end without being noticed.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import structlog
+
+from flagstaff.domain.errors import Error
+
+log = structlog.get_logger(__name__)
+
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 3.0  # other instances wait 5 seconds for an answer, and a restart should fit in
+STEADY_SECONDS = 10.0  # a task that has run for so long works again
+MANY_FAILURES = 3
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class _Service:
+    """A long-lived task."""
+
+    name: str
+    work: Callable[[], Awaitable[None]]
+    purpose: str | None
+    is_working: Callable[[], bool]
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+    is_running: bool = True  # but while it waits for its restart
+    since: float = 0.0  # by the loop's clock
+    failures: int = 0  # in a row
+    restarts: int = 0
+
+    @property
+    def is_up(self) -> bool:
+        return self.is_running and self.is_working()
+
+
+class Supervisor:
+    """Runs the tasks of one event loop and knows how each of them is."""
+
+    def __init__(
+        self,
+        *,
+        first_pause_seconds: float = FIRST_PAUSE_SECONDS,
+        longest_pause_seconds: float = LONGEST_PAUSE_SECONDS,
+        steady_seconds: float = STEADY_SECONDS,
+    ) -> None:
+        self._first_pause_seconds = first_pause_seconds
+        self._longest_pause_seconds = longest_pause_seconds
+        self._steady_seconds = steady_seconds
+        self._services: dict[str, _Service] = {}
+        self._jobs: set[asyncio.Task[Any]] = set()
+
+    def run(
+        self,
+        name: str,
+        work: Callable[[], Awaitable[None]],
+        *,
+        purpose: str | None = None,
+        is_working: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Keep a long-lived task running: when `work` raises, it is called again after a pause that grows.
+
+        `purpose` is a phrase such as "records evaluations"; with one, the instance is not ready while the task is down.
+        `is_working` may tell more than whether the task runs. A `work` that returns has ended for good.
+        """
+        self._begin(_Service(name, work, purpose, is_working))
+
+    def run_every(self, name: str, every_seconds: float, work: Callable[[], Awaitable[object]]) -> None:
+        """Await `work` again and again, with so much time after each run and before the first."""
+        ending = asyncio.Event()
+
+        async def repeat() -> None:
+            while not await is_set_within(ending, every_seconds):
+                await work()
+
+        self._begin(_Service(name, repeat, None, lambda: True, ending))
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+        """Begin a short task whose outcome somebody awaits, shielded from that caller's cancellation if need be."""
+        task = asyncio.create_task(work, name=name)
+        self._jobs.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def start(self, name: str, work: Coroutine[Any, Any, object]) -> None:
+        """Begin a short task that nobody waits for, such as a mail; its failure is logged."""
+        self.spawn(name, self._log_failure(name, work))
+
+    async def drain(self, deadline_seconds: float) -> None:
+        """Wait for the short tasks under way; what is not done by the deadline is cancelled."""
+        if not self._jobs:
+            return
+        _, late = await asyncio.wait(self._jobs, timeout=deadline_seconds)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    async def finish(self, name: str, deadline_seconds: float) -> None:
+        """Wait for a long-lived task that has been told to end, and cancel it at the deadline.
+
+        `run_every` is told by this call. A task that is waiting for its restart is cancelled at once.
+        """
+        service = self._services.pop(name, None)
+        if service is None or service.task is None:
+            return
+        service.ending.set()
+        try:
+            if service.is_running:
+                _, late = await asyncio.wait([service.task], timeout=deadline_seconds)
+                if late and deadline_seconds:
+                    log.warning("task_cancelled", task=name)
+        finally:
+            service.task.cancel()  # also when this call itself is cancelled
+        await asyncio.wait([service.task])
+
+    @property
+    def up(self) -> dict[str, bool]:
+        """Whether each long-lived task works at the moment."""
+        return {service.name: service.is_up for service in self._services.values()}
+
+    @property
+    def restarts(self) -> dict[str, int]:
+        """How often each long-lived task has been restarted."""
+        return {service.name: service.restarts for service in self._services.values()}
+
+    def problems(self) -> list[str]:
+        """One sentence for each task with a purpose that is down or keeps failing."""
+        return [
+            f"The task {service.name}, which {service.purpose}, "
+            + (f"has failed {service.failures} times in a row." if service.is_up else "is not running.")
+            for service in self._services.values()
+            if service.purpose and (not service.is_up or self._keeps_failing(service))
+        ]
+
+    def _begin(self, service: _Service) -> None:
+        assert service.name not in self._services, f"{service.name} is running already"
+        self._services[service.name] = service
+        service.task = asyncio.create_task(self._keep_running(service), name=service.name)
+
+    def _keeps_failing(self, service: _Service) -> bool:
+        return service.failures >= MANY_FAILURES and not self._has_been_steady(service)
+
+    def _has_been_steady(self, service: _Service) -> bool:
+        return asyncio.get_running_loop().time() - service.since >= self._steady_seconds
+
+    async def _keep_running(self, service: _Service) -> None:
+        while not await self._run_once(service):
+            if self._has_been_steady(service):
+                service.failures = 0
+            service.failures += 1
+            service.restarts += 1
+            pause = self._first_pause_seconds * 2 ** min(service.failures - 1, 10)
+            await asyncio.sleep(min(pause, self._longest_pause_seconds))
+
+    async def _run_once(self, service: _Service) -> bool:
+        """Whether the work returned instead of failing."""
+        service.since = asyncio.get_running_loop().time()
+        service.is_running = True
+        try:
+            await service.work()
+        except asyncio.CancelledError as error:
+            if _is_being_cancelled():
+                raise
+            _log("task_failed", service.name, error)  # something that the work awaited was cancelled
+            return False
+        except Exception as error:  # noqa: BLE001 - the edge of a background loop: nothing stands above it
+            _log("task_failed", service.name, error)
+            return False
+        else:
+            return True
+        finally:
+            service.is_running = False
+
+    async def _log_failure(self, name: str, work: Coroutine[Any, Any, object]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - nobody is left to be told
+            _log("background_work_failed", name, error)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._jobs.discard(task)
+        if not task.cancelled():
+            task.exception()  # who awaited it may have given up; asyncio would complain that nobody looked at it
+
+
+async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event for at most so long; whether it is set."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return event.is_set()
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _log(event: str, name: str, error: BaseException) -> None:
+    if isinstance(error, Error):  # foreseen, such as an outage, which would fill the log with tracebacks
+        log.warning(event, task=name, reason=error.message)
+    else:
+        log.error(event, task=name, exc_info=error)
