@@ -29,6 +29,7 @@ from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
+from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import Database
@@ -52,6 +53,8 @@ _FLUSH_SECONDS = 3.0
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 # How soon the history of what was deleted goes, and of what has grown too old.
 _PURGE_SECONDS = 60.0
+# How soon the counts of what changes a lot are rolled up: until then a summary costs more with each change.
+_ROLL_UP_SECONDS = 5.0
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -95,7 +98,10 @@ class Flagstaff:
         self._retry = Periodic("snapshot retry", _RETRY_SECONDS, self.snapshots.retry)
         self._history = History(self.database, now)
         self._recorder = Recorder(write=self._history.record, spool=Spool(settings.data_dir / _SPOOL_FOLDER))
-        self._purge = Periodic("history purge", _PURGE_SECONDS, self._purge_history)
+        retention = timedelta(days=settings.history_retention_days)
+        self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
+        self._purge = Periodic("history purge", _PURGE_SECONDS, self._upkeep.purge)
+        self._roll_up = Periodic("history roll-up", _ROLL_UP_SECONDS, self._upkeep.roll_up)
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
@@ -145,12 +151,14 @@ class Flagstaff:
         await self._recorder.start()
         self._retry.start()
         self._purge.start()
+        self._roll_up.start()
 
     async def stop(self) -> None:
         """Finish what is under way, within a few seconds, and close everything."""
         await asyncio.gather(
             self._background.drain(_DRAIN_SECONDS),
             self._purge.stop(_DRAIN_SECONDS),
+            self._roll_up.stop(_DRAIN_SECONDS),
             self._retry.stop(_DRAIN_SECONDS),
         )
         await self._recorder.stop(_FLUSH_SECONDS)
@@ -191,14 +199,13 @@ class Flagstaff:
         )
         await self._mailer.send(message)
 
-    async def _purge_history(self) -> None:
-        await self._history.purge(timedelta(days=self._settings.history_retention_days))
-
     def _export_figures(self) -> None:
-        recorder, export = self._recorder, self.metrics
+        recorder, upkeep, export = self._recorder, self._upkeep, self.metrics
         export.add_counter("history_written", "Evaluations in the history.", lambda: recorder.written)
         export.add_counter("history_dropped", "Evaluations that no room was left for.", lambda: recorder.dropped)
         export.add_gauge("history_waiting", "Evaluations on their way to the history.", lambda: recorder.waiting)
+        export.add_counter("history_deleted", "Evaluations over the history's bytes.", lambda: upkeep.deleted)
+        export.add_gauge("history_bytes", "What the history takes, by and large.", lambda: upkeep.bytes)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
 
     async def _check_readiness(self) -> None:
