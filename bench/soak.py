@@ -180,8 +180,8 @@ def has_held(first: Minute, last: Minute) -> bool:
     larger = last.mib / first.mib
     summaries = statistics.median(last.summaries) / statistics.median(first.summaries)
     print(
-        f"last minute to first: evaluate p99 {slower:.2f} times (at most {P99_GROWTH}), resident memory {larger:.2f} times "
-        f"(at most {MEMORY_GROWTH}), summary {summaries:.2f} times"
+        f"last minute to first: evaluate p99 {slower:.2f} times (at most {P99_GROWTH}), "
+        f"resident memory {larger:.2f} times (at most {MEMORY_GROWTH}), summary {summaries:.2f} times"
     )
     return slower <= P99_GROWTH and larger <= MEMORY_GROWTH
 
