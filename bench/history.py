@@ -20,9 +20,10 @@ from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage.database import HISTORY_FILE, Database
+from flagstaff.storage.history import rollups
 from flagstaff.storage.history.batches import list_recorded_environments, write_batch
 from flagstaff.storage.history.pages import list_evaluations
-from flagstaff.storage.history.summaries import sum_by_interval
+from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.migrate import migrate
 
 EVALUATIONS = 1_000_000
@@ -109,8 +110,15 @@ async def run(database: Database, folder: Path) -> None:
     async def summary(interval: int) -> str:
         minute = int(START.timestamp()) // 60
         async with database.read_history() as connection:
-            sums = await sum_by_interval(connection, number, range(minute, minute + 1440), interval)
-        return f"{sum(count.evaluations for count in sums.values()):,} evaluations in {len(sums)} intervals"
+            day = range(minute, minute + 1440)
+            sums = await sum_by_interval(connection, number, day, interval, max_cells=100_000)
+        return f"{sums.cells:,} counts of {len(sums.by_key)} flags"
+
+    async def roll_up() -> None:
+        more = True
+        while more:
+            async with database.write_history() as connection:
+                more = await rollups.roll_up(connection, number)
 
     middle = START + timedelta(hours=12)
     rollout, ruled, constant = "flag-0", "flag-1", "flag-2"
@@ -124,6 +132,8 @@ async def run(database: Database, folder: Path) -> None:
     await timed("a flag never off, off", lambda: page(EvaluationFilter(flag=FlagFilter(key=ruled, enabled=False))))
     await timed("a constant flag, on", lambda: page(EvaluationFilter(flag=FlagFilter(key=constant, enabled=True))))
     await timed("an unknown flag", lambda: page(EvaluationFilter(flag=FlagFilter(key="nothing"))))
+    await timed("summary of a day by hour, before the roll-up", lambda: summary(60))
+    await timed("rolling a day up", roll_up, repeat=1)
     await timed("summary of a day by hour", lambda: summary(60))
     await timed("summary of a day by minute", lambda: summary(1))
 

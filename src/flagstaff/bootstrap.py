@@ -29,6 +29,7 @@ from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
+from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import Database
@@ -52,7 +53,9 @@ _FLUSH_SECONDS = 3.0
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 # How soon the history of what was deleted goes, and whatever has grown too old.
 _PURGE_SECONDS = 60.0
-_FEED, _RETRY, _PURGE = "feed", "snapshot-retry", "purge"
+# How soon the counts of what changes a lot are rolled up: until then a summary costs more with each change.
+_ROLL_UP_SECONDS = 5.0
+_FEED, _RETRY, _PURGE, _ROLL_UP = "feed", "snapshot-retry", "purge", "history-roll-up"
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -104,6 +107,8 @@ class Flagstaff:
             spool=Spool(settings.data_dir / _SPOOL_FOLDER),
             supervisor=self._supervisor,
         )
+        retention = timedelta(days=settings.history_retention_days)
+        self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
@@ -156,12 +161,14 @@ class Flagstaff:
         await self._recorder.start()
         self._supervisor.run_every(_RETRY, _RETRY_SECONDS, self.snapshots.retry)
         self._supervisor.run_every(_PURGE, _PURGE_SECONDS, self._purge_expired)
+        self._supervisor.run_every(_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up)
 
     async def stop(self) -> None:
         """Finish what is under way, within a few seconds, and close everything."""
         await asyncio.gather(
             self._supervisor.drain(_DRAIN_SECONDS),
             self._supervisor.finish(_PURGE, _DRAIN_SECONDS),
+            self._supervisor.finish(_ROLL_UP, _DRAIN_SECONDS),
             self._supervisor.finish(_RETRY, _DRAIN_SECONDS),
         )
         await self._recorder.stop(_FLUSH_SECONDS)
@@ -202,13 +209,15 @@ class Flagstaff:
 
     async def _purge_expired(self) -> None:
         await self._idempotency.purge()
-        await self._history.purge(timedelta(days=self._settings.history_retention_days))
+        await self._upkeep.purge()
 
     def _export_figures(self) -> None:
-        recorder, export = self._recorder, self.metrics
+        recorder, upkeep, export = self._recorder, self._upkeep, self.metrics
         export.add_counter("history_written", "Evaluations in the history.", lambda: recorder.written)
         export.add_counter("history_dropped", "Evaluations that no room was left for.", lambda: recorder.dropped)
         export.add_gauge("history_waiting", "Evaluations on their way to the history.", lambda: recorder.waiting)
+        export.add_counter("history_deleted", "Evaluations over the history's bytes.", lambda: upkeep.deleted)
+        export.add_gauge("history_bytes", "What the history takes, by and large.", lambda: upkeep.bytes)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
         tasks = self._supervisor

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.domain.projects import Environment
-from flagstaff.services import history
 from flagstaff.services.history import History
+from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
 from flagstaff.storage.environments import delete_environment
@@ -35,6 +35,11 @@ def service(database: Database, clock: Clock) -> History:
     return History(database, clock)
 
 
+@pytest.fixture
+def upkeep(database: Database, clock: Clock) -> HistoryUpkeep:
+    return HistoryUpkeep(database, clock, RETENTION)
+
+
 async def count_rows(database: Database) -> dict[str, int]:
     """How much there is of what tells of evaluations: all but the ids of batches."""
     found = {}
@@ -50,30 +55,32 @@ async def record(service: History, environment_id: UUID, *seconds: float) -> Non
     await service.record(make_batch(environment_id, LAYOUT, *map(make_record, seconds)))
 
 
-async def test_purging_nothing_does_nothing(service: History, database: Database) -> None:
-    await service.purge(RETENTION)
+async def test_purging_nothing_does_nothing(upkeep: HistoryUpkeep, database: Database) -> None:
+    await upkeep.purge()
     assert set((await count_rows(database)).values()) == {0}
 
 
 async def test_what_is_young_enough_stays(
-    service: History, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(service, environment.id, 0)
     before = await count_rows(database)
     clock.advance(days=90)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     assert await count_rows(database) == before
 
 
 async def test_what_is_older_goes_bit_by_bit_and_with_it_all_that_only_it_needed(
-    service: History, database: Database, clock: Clock, environment: Environment, monkeypatch: pytest.MonkeyPatch
+    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
 ) -> None:
-    monkeypatch.setattr(history, "DELETED_AT_ONCE", 3)
+    upkeep.deleted_at_once = 3
     await record(service, environment.id, *range(10))
     clock.advance(days=90, hours=2)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     assert await count_rows(database) == {
+        "flag_counts": 0,
         "layouts": 0,
+        "recorded_bytes": 0,
         "segments": 0,
         "summaries": 0,
         "recorded_environments": 1,
@@ -81,15 +88,17 @@ async def test_what_is_older_goes_bit_by_bit_and_with_it_all_that_only_it_needed
 
 
 async def test_only_the_older_part_goes(
-    service: History, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
 ) -> None:
     day = 86_400
     await record(service, environment.id, 0, 1, 2)
     await record(service, environment.id, 2 * day)
     clock.advance(days=91)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     assert await count_rows(database) == {
+        "flag_counts": 0,
         "layouts": 1,
+        "recorded_bytes": 0,
         "segments": 1,
         "summaries": 1,
         "recorded_environments": 1,
@@ -97,12 +106,12 @@ async def test_only_the_older_part_goes(
 
 
 async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_sake_of_others(
-    service: History, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(service, environment.id, 0, 600, 1200)
     before = await read(database, environment.id)
     clock.advance(days=90, minutes=5)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     assert (await count_rows(database))["segments"] == 1
     assert await read(database, environment.id) == before[:2]
     await record(service, environment.id, 1800)
@@ -110,47 +119,49 @@ async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_
 
 
 async def test_a_batch_that_comes_again_is_recognised_for_a_week(
-    service: History, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
 ) -> None:
     batch = make_batch(environment.id, LAYOUT, make_record(0))
     for _ in range(2):
         await service.record(batch)
         clock.advance(days=3)
-        await service.purge(RETENTION)
+        await upkeep.purge()
     assert len(await read(database, environment.id)) == 1
     clock.advance(days=2)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     async with database.read_history() as connection:
         assert (await connection.execute(sa.select(tables.batches))).all() == []
 
 
 async def test_a_layout_in_use_stays_however_long_ago_it_was_made(
-    service: History, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
 ) -> None:
     for day in range(0, 100, 10):
         await record(service, environment.id, day * 86_400)
     clock.advance(days=100)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     assert (await count_rows(database))["layouts"] == 1
 
 
 async def test_the_history_of_an_environment_that_is_no_more_goes_and_that_of_others_stays(
-    service: History, database: Database, environment: Environment
+    service: History, upkeep: HistoryUpkeep, database: Database, environment: Environment
 ) -> None:
     await record(service, environment.id, 0)
     alone = await count_rows(database)
     await record(service, uuid4(), 0)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     assert await count_rows(database) == alone
     async with database.transaction() as transaction:
         await delete_environment(transaction.connection, environment.id)
-    await service.purge(RETENTION)
+    await upkeep.purge()
     assert set((await count_rows(database)).values()) == {0}
 
 
-async def test_a_late_batch_of_a_purged_environment_is_purged_in_its_turn(service: History, database: Database) -> None:
+async def test_a_late_batch_of_a_purged_environment_is_purged_in_its_turn(
+    service: History, upkeep: HistoryUpkeep, database: Database
+) -> None:
     gone = uuid4()
     for _ in range(2):
         await record(service, gone, 0)
-        await service.purge(RETENTION)
+        await upkeep.purge()
         assert set((await count_rows(database)).values()) == {0}

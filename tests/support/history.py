@@ -11,7 +11,7 @@ from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, Recorde
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage.database import Database
 from flagstaff.storage.history.batches import find_environment_number, write_batch
-from flagstaff.storage.history.pages import list_evaluations
+from flagstaff.storage.history.pages import BOUNDS, Bounds, list_evaluations
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 ANYTHING = EvaluationFilter()
@@ -63,7 +63,11 @@ async def write(database: Database, *batches: RecordBatch) -> None:
 
 
 async def read(
-    database: Database, environment_id: UUID, wanted: EvaluationFilter = ANYTHING, limit: int = 100
+    database: Database,
+    environment_id: UUID,
+    wanted: EvaluationFilter = ANYTHING,
+    limit: int = 100,
+    bounds: Bounds = BOUNDS,
 ) -> list[RecordedEvaluation]:
     """All pages, one after the other."""
     found: list[RecordedEvaluation] = []
@@ -72,7 +76,7 @@ async def read(
         number = await find_environment_number(connection, environment_id)
         assert number is not None
         while True:
-            page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
+            page = await list_evaluations(connection, number, wanted, limit=limit, before=before, bounds=bounds)
             assert len(page.items) <= limit
             found += page.items
             if page.next_before is None:

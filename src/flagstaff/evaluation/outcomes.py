@@ -21,6 +21,11 @@ class Outcome(IntEnum):
         """Whether the flag is on for the user."""
         return self not in (Outcome.OFF, Outcome.NOT_IN_ROLLOUT)
 
+    @property
+    def is_rollout(self) -> bool:
+        """Whether the rollout decided, so that its percentage belongs to the reason."""
+        return self in (Outcome.IN_ROLLOUT, Outcome.NOT_IN_ROLLOUT)
+
     def reason(self, rollout_percentage: int) -> str:
         """The specification's reason text; the percentage appears in the rollout's two."""
         return _REASONS[self].format(rollout_percentage)

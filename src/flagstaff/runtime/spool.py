@@ -1,6 +1,7 @@
 """Batches of evaluations that wait on disk, one file each, while the store is away or slow. Bounded in bytes.
 
-A file appears whole or not at all, so a kill leaves nothing torn; after a power failure a file may be unreadable.
+A file appears whole or not at all, so a kill leaves nothing torn; after a power failure a file may be unreadable. Its
+first byte is the version of its form; those of an older Flagstaff had none and begin with the batch, a map of two.
 """
 
 import asyncio
@@ -18,6 +19,8 @@ log = structlog.get_logger(__name__)
 
 MAX_BYTES = 512 * 1024 * 1024
 
+_VERSION = b"\x01"  # a batch as msgpack; its layouts say what the recorded bytes mean
+_MAP_OF_TWO = b"\x82"
 _SUFFIX = ".batch"
 _UNFINISHED = ".unfinished"
 _name = re.compile(r"(\d{12,})-(\d+)\.batch")
@@ -65,7 +68,7 @@ class Spool:
     async def append(self, batch: RecordBatch) -> SpooledBatch | None:
         """Add a batch; None if there is no room for it. Raises OSError when the disk fails."""
         await self.open()  # if the start could not: until then a file's name may be taken
-        content = msgspec.msgpack.encode(batch)
+        content = _VERSION + msgspec.msgpack.encode(batch)
         if self._bytes + len(content) > self._max_bytes:
             return None
         path = self._directory / f"{self._next:012}-{batch.size}{_SUFFIX}"
@@ -82,7 +85,11 @@ class Spool:
 
     async def read(self, spooled: SpooledBatch) -> RecordBatch:
         """A batch's content; raises OSError, or ValueError when it cannot be understood."""
-        return msgspec.msgpack.decode(await asyncio.to_thread(spooled.path.read_bytes), type=RecordBatch)
+        content = await asyncio.to_thread(spooled.path.read_bytes)
+        version = content[:1]
+        if version not in (_VERSION, _MAP_OF_TWO):
+            raise ValueError(f"its form, {version.hex() or 'empty'}, is not known")
+        return msgspec.msgpack.decode(content.removeprefix(_VERSION), type=RecordBatch)
 
     async def remove(self, spooled: SpooledBatch) -> None:
         """Forget a batch. If its file cannot be deleted now, that is tried again with the next removal."""

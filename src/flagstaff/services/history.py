@@ -1,29 +1,25 @@
-"""The evaluation history: who got what, and why; and its end, by age and with what it belongs to."""
+"""The evaluation history: who got what, and why."""
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import invalid_field
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.services.access import FlagPath, open_environment, open_flag
-from flagstaff.storage import environments
 from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches, deletions
-from flagstaff.storage.history.pages import get_layouts, list_evaluations
-from flagstaff.storage.history.summaries import Count, outcomes_of, sum_by_interval
+from flagstaff.storage.history import batches
+from flagstaff.storage.history.pages import list_evaluations
+from flagstaff.storage.history.rollups import Kind
+from flagstaff.storage.history.sums import FlagSums, TooManyCellsError, sum_by_interval
 
 MAX_INTERVALS = 1000
 MAX_CELLS = 100_000  # flags times intervals in one answer
-DELETED_AT_ONCE = 50  # segments, so that no batch waits long for a deletion
-BATCHES_REMEMBERED = timedelta(days=7)  # how late one may come again of which nobody knew whether it had arrived
+_TOO_MANY_CELLS = "must be longer, or the time shorter, or flag_key given, for so many flags"
 
 _MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,12 +48,28 @@ class FlagInterval:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Per flag key its intervals, oldest first; intervals in which a flag was not evaluated are left out."""
+    """What came of each flag, by its key, in each interval; intervals in which it was not evaluated are left out."""
 
     since: datetime
     until: datetime
     interval: timedelta
-    flags: Mapping[str, Sequence[FlagInterval]]
+    sums: Mapping[str, Mapping[int, Mapping[Kind, int]]]
+
+    def flags(self) -> Iterator[tuple[str, Iterator[FlagInterval]]]:
+        """Each flag's key with its intervals, oldest first."""
+        for key, intervals in sorted(self.sums.items()):
+            yield key, (_flag_interval(minute, kinds) for minute, kinds in sorted(intervals.items()))
+
+
+def _flag_interval(minute: int, kinds: Mapping[Kind, int]) -> FlagInterval:
+    interval = FlagInterval(_moment(minute), 0, 0, {})
+    for (outcome, percentage), times in sorted(kinds.items()):
+        if outcome.enabled:
+            interval.on += times
+        else:
+            interval.off += times
+        interval.reasons[outcome.reason(percentage)] = times
+    return interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,8 @@ class History:
 
     database: Database
     now: Callable[[], datetime]
+    # One at a time: each gives others their turn, but many at once would take most turns.
+    _summaries: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def record(self, batch: RecordBatch) -> bool:
         """Store a batch of evaluations; return False, and change nothing, if it is there already."""
@@ -123,34 +137,18 @@ class History:
             raise invalid_field("interval", f"must divide the time into at most {MAX_INTERVALS:,} parts")
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
-        async with self.database.read_history() as connection:
+        async with self._summaries, self.database.read_history() as connection:
             number = await batches.find_environment_number(connection, environment_id)
-            sums = {} if number is None else await sum_by_interval(connection, number, range(start, stop), step)
-            layouts = await get_layouts(connection, {layout_id for _, layout_id in sums})
-        _require_moderate(sums, layouts, flag_key)
-        flags = await asyncio.to_thread(_by_flag, sums, layouts, flag_key)
-        return Summary(_moment(start), _moment(stop), interval, flags)
-
-    async def purge(self, retention: timedelta) -> None:
-        """Delete what is older than the retention and what belongs to environments that are no more, bit by bit."""
-        async with self.database.read_history() as connection:
-            recorded = await batches.list_recorded_environments(connection)
-        async with self.database.read() as connection:
-            # Asked after the history, an environment that is missing here was deleted, not made meanwhile.
-            existing = await environments.list_environment_ids(connection)
-        oldest = self.now() - retention
-        for environment_id, number in recorded.items():
-            if environment_id in existing:
-                await self._delete_before(number, oldest)
-                continue
-            is_forgotten = False
-            while not is_forgotten:  # as long as batches that were under way still arrive
-                await self._delete_before(number, None)
-                async with self.database.write_history() as connection:
-                    is_forgotten = await deletions.forget_environment(connection, number)
-        async with self.database.write_history() as connection:
-            await deletions.delete_unused_layouts(connection, oldest)
-        await self._delete(partial(deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED))
+            sums = FlagSums(step, MAX_CELLS)
+            if number is not None:
+                minutes = range(start, stop)
+                try:
+                    sums = await sum_by_interval(
+                        connection, number, minutes, step, flag_key=flag_key, max_cells=MAX_CELLS
+                    )
+                except TooManyCellsError:
+                    raise invalid_field("interval", _TOO_MANY_CELLS) from None
+        return Summary(_moment(start), _moment(stop), interval, sums.by_key)
 
     async def _list(
         self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None
@@ -161,44 +159,6 @@ class History:
                 return EvaluationsPage([], None)
             page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
         return EvaluationsPage(page.items, page.next_before)
-
-    async def _delete_before(self, number: int, before: datetime | None) -> None:
-        await self._delete(partial(deletions.delete_segments, number=number, before=before))
-        async with self.database.write_history() as connection:
-            await deletions.delete_summaries(connection, number, before)
-            if before:
-                await deletions.hide_evaluations(connection, number, before)
-
-    async def _delete(self, delete_some: Callable[..., Awaitable[bool]]) -> None:
-        more = True
-        while more:
-            async with self.database.write_history() as connection:
-                more = await delete_some(connection, limit=DELETED_AT_ONCE)
-
-
-def _require_moderate(
-    sums: Mapping[tuple[int, int], Count], layouts: Mapping[int, Layout], flag_key: str | None
-) -> None:
-    cells = sum(len(layouts[layout_id].recorded) + len(layouts[layout_id].constant) for _, layout_id in sums)
-    if flag_key is None and cells > MAX_CELLS:
-        raise invalid_field("interval", "must be longer, or the time shorter, or flag_key given, for so many flags")
-
-
-def _by_flag(
-    sums: Mapping[tuple[int, int], Count], layouts: Mapping[int, Layout], flag_key: str | None
-) -> dict[str, list[FlagInterval]]:
-    found: defaultdict[str, dict[int, FlagInterval]] = defaultdict(dict)
-    for (minute, layout_id), count in sorted(sums.items(), key=lambda item: item[0]):
-        for flag, outcome, times in outcomes_of(layouts[layout_id], count):
-            if flag_key in (None, flag.key):
-                cell = found[flag.key].setdefault(minute, FlagInterval(_moment(minute), 0, 0, {}))
-                if outcome.enabled:
-                    cell.on += times
-                else:
-                    cell.off += times
-                reason = outcome.reason(flag.rollout_percentage)
-                cell.reasons[reason] = cell.reasons.get(reason, 0) + times
-    return {key: list(cells.values()) for key, cells in sorted(found.items())}
 
 
 def _minutes(at: datetime, *, up: bool = False) -> int:

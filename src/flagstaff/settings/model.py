@@ -129,6 +129,13 @@ class Settings:
             values.whole_number_parser(1, 36_500), "90", "For how many days the evaluation history is kept."
         )
     )
+    history_max_bytes: int | None = field(
+        metadata=_read_by(
+            values.parse_bytes,
+            "off",
+            "How much room the evaluation history may take, as in 10GB; the oldest goes first. Or off.",
+        )
+    )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))
     log_format: LogFormat = field(
         metadata=_read_by(values.parse_log_format, "auto", "json, console, or auto: console on a terminal, else json.")

@@ -18,6 +18,12 @@ Security = Literal["none", "starttls", "tls"]
 LogFormat = Literal["auto", "json", "console"]
 
 _SECONDS = MappingProxyType({"second": 1, "minute": 60, "hour": 3_600, "day": 86_400})
+_BYTES = MappingProxyType(
+    {"": 1}
+    | {f"{letter}B": 1000**power for power, letter in enumerate("KMGT", 1)}
+    | {f"{letter}iB": 1024**power for power, letter in enumerate("KMGT", 1)}
+)
+_MIN_BYTES = 1_000_000
 _SWITCH = MappingProxyType(
     {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
 )
@@ -165,6 +171,17 @@ def parse_rate_limit(text: str) -> RateLimit | None:
             f"not {text!r}"
         )
     return RateLimit(count=int(limit[1]), window_seconds=_SECONDS[limit[2]])
+
+
+def parse_bytes(text: str) -> int | None:
+    """A number of bytes, or None for off."""
+    if text == "off":
+        return None
+    size = re.fullmatch(r"([0-9]{1,18}) ?((?:[KMGT]i?B)?)", text)
+    number: int = int(size[1]) * _BYTES[size[2]] if size else 0
+    if number < _MIN_BYTES:
+        raise ValueError(f"must be off or at least 1MB, as in 10GB, 500MiB or 2000000000, not {text!r}")
+    return number
 
 
 def parse_networks(text: str) -> tuple[IPNetwork, ...]:

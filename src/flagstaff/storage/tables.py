@@ -165,11 +165,18 @@ idempotency_keys = sa.Table(
 # environment at any time. Its own numbers stand for environments and layouts, to keep rows small.
 HISTORY = "history"
 
+
+def _version() -> sa.Column[int]:
+    """Which form a row's content has. Rows keep the form they were written in; readers know every form there was."""
+    return sa.Column("version", sa.SmallInteger, nullable=False, server_default="1")
+
+
 recorded_environments = sa.Table(
     "recorded_environments",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("environment_id", sa.Uuid, nullable=False, unique=True),
+    sa.Column("kept_from", sa.Integer, nullable=False, server_default="0"),  # the minute before which nothing counts
     schema=HISTORY,
     sqlite_autoincrement=True,
 )
@@ -182,6 +189,7 @@ layouts = sa.Table(
     sa.Column("digest", sa.LargeBinary, nullable=False),
     sa.Column("content", sa.LargeBinary, nullable=False),
     sa.Column("last_used_at", Moment, nullable=False),
+    _version(),
     sa.UniqueConstraint("environment", "digest"),
     schema=HISTORY,
     sqlite_autoincrement=True,
@@ -200,6 +208,7 @@ segments = sa.Table(
     sa.Column("user_hashes", sa.LargeBinary, nullable=False),
     sa.Column("email_hashes", sa.LargeBinary, nullable=False),
     sa.Column("content", sa.LargeBinary, nullable=False),
+    _version(),
     sa.Index(None, "environment", "last_time", "id"),
     schema=HISTORY,
     sqlite_autoincrement=True,
@@ -214,7 +223,8 @@ batches = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# How often each outcome came of each flag, by minute (counted from 1970) and layout; see history/summaries.py.
+# What batches have added by minute (counted from 1970) and layout, until it is rolled up; see history/summaries.py.
+# `bytes` is the room that the minute's segments and new layouts take.
 summaries = sa.Table(
     "summaries",
     metadata,
@@ -223,6 +233,34 @@ summaries = sa.Table(
     sa.Column("layout_id", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("evaluations", sa.BigInteger, nullable=False),
     sa.Column("counts", sa.LargeBinary, nullable=False),
+    _version(),
+    sa.Column("bytes", sa.BigInteger, nullable=False, server_default="0"),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# How often each outcome came of each flag: a row for each hour (`span` 60) and one for each day (1440), which starts
+# at a minute counted from 1970; see history/rollups.py.
+flag_counts = sa.Table(
+    "flag_counts",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("span", sa.SmallInteger, primary_key=True, autoincrement=False),
+    sa.Column("start", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("flag_key", sa.Text, primary_key=True),
+    sa.Column("version", sa.SmallInteger, nullable=False),
+    sa.Column("counts", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# How much room each hour (counted from 1970) of an environment's history takes.
+recorded_bytes = sa.Table(
+    "recorded_bytes",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("hour", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

@@ -16,8 +16,8 @@ from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches, pages
-from flagstaff.storage.history.pages import list_evaluations
+from flagstaff.storage.history import batches
+from flagstaff.storage.history.pages import Bounds, list_evaluations
 from tests.support.history import ANYTHING, START, make_batch, make_group, make_layout, make_record, read, write
 
 
@@ -178,17 +178,14 @@ def random_batch(environment_id: UUID, layouts: Sequence[Layout], chance: random
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_every_filter_finds_what_a_naive_search_finds_in_the_same_order(
-    database: Database, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for bound in ("SEGMENTS_EXAMINED", "SEGMENTS_SEARCHED"):
-        monkeypatch.setattr(pages, bound, 3)
+async def test_every_filter_finds_what_a_naive_search_finds_in_the_same_order(database: Database, seed: int) -> None:
+    few = Bounds(searched=3, examined=3)
     chance, environment_id, layout = random.Random(seed), uuid4(), make_layout()
     swapped = Layout(layout.recorded[::-1], ())
     wider = Layout((*layout.recorded, replace(layout.constant[0], rollout_percentage=60)), ())
     batches = [random_batch(environment_id, [layout, swapped, wider], chance) for _ in range(8)]
     await write(database, *batches)
-    everything = await read(database, environment_id)
+    everything = await read(database, environment_id, bounds=few)
     ids = [each.id for each in everything]
     assert ids == sorted(ids, reverse=True)
     assert len(ids) == sum(batch.size for batch in batches)
@@ -203,7 +200,7 @@ async def test_every_filter_finds_what_a_naive_search_finds_in_the_same_order(
             until=START + timedelta(seconds=chance.randrange(1000, 3000)),
         )
         expected = [each.id for each in everything if is_wanted(each, wanted)]
-        assert [each.id for each in await read(database, environment_id, wanted)] == expected, wanted
+        assert [each.id for each in await read(database, environment_id, wanted, bounds=few)] == expected, wanted
 
 
 def is_wanted(evaluation: RecordedEvaluation, wanted: EvaluationFilter) -> bool:

@@ -12,7 +12,7 @@ from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.runtime.spool import Spool
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
-from flagstaff.storage.history import pages
+from flagstaff.storage.history.pages import BOUNDS, Bounds
 from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_SIZE
 from tests.support.history import ANYTHING, START, make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
@@ -28,9 +28,13 @@ async def sizes(database: Database) -> list[int]:
 
 
 async def read_users(
-    database: Database, environment_id: UUID, wanted: EvaluationFilter = ANYTHING, limit: int = 100
+    database: Database,
+    environment_id: UUID,
+    wanted: EvaluationFilter = ANYTHING,
+    limit: int = 100,
+    bounds: Bounds = BOUNDS,
 ) -> list[str | None]:
-    return [each.user_id for each in await read(database, environment_id, wanted, limit)]
+    return [each.user_id for each in await read(database, environment_id, wanted, limit, bounds)]
 
 
 async def test_an_evaluation_that_does_not_fit_its_layout_is_refused(database: Database) -> None:
@@ -146,16 +150,13 @@ async def test_segments_that_overlap_are_merged_in_the_order_of_time(database: D
     assert len({each.id for each in await read(database, environment_id, limit=limit)}) == 24
 
 
-async def test_many_segments_of_one_moment_do_not_stop_a_search(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pages, "SEGMENTS_EXAMINED", 1)
-    monkeypatch.setattr(pages, "SEGMENTS_SEARCHED", 1)
+async def test_many_segments_of_one_moment_do_not_stop_a_search(database: Database) -> None:
+    one = Bounds(searched=1, examined=1)
     environment_id = uuid4()
     await write(database, *(make_batch(environment_id, make_layout(), make_record(1, str(each))) for each in range(5)))
     for wanted in (ANYTHING, EvaluationFilter(flag=FlagFilter(key="rollout", enabled=True))):
-        assert await read_users(database, environment_id, wanted) == ["4", "3", "2", "1", "0"]
-    assert await read_users(database, environment_id, EvaluationFilter(user_id="2")) == ["2"]
+        assert await read_users(database, environment_id, wanted, bounds=one) == ["4", "3", "2", "1", "0"]
+    assert await read_users(database, environment_id, EvaluationFilter(user_id="2"), bounds=one) == ["2"]
 
 
 async def test_a_batch_written_twice_at_once_is_there_once(database: Database) -> None:

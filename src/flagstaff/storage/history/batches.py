@@ -5,17 +5,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from datetime import timedelta
 from uuid import UUID
-from zlib import compress, decompress
 
-import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.ids import uuid7
-from flagstaff.storage.history.segments import CONTINUED_SIZE, Segment, pack_segments
+from flagstaff.storage.history.layouts import LAYOUT_VERSION, encode_layout
+from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_VERSION, Segment, pack_segments
 from flagstaff.storage.history.summaries import SummaryCounts, add_summaries
 
 LAYOUT_USE_PRECISION = timedelta(hours=1)
@@ -47,7 +45,11 @@ _newest_segment = (
 _small_newest_segments_query = (
     sa.select(_segments.id, *(_segments[name] for name in _FIELDS))
     .join_from(tables.recorded_environments, tables.segments, _segments.id == _newest_segment)
-    .where(_environments.number.in_(sa.bindparam("numbers", expanding=True)), _segments.size < sa.bindparam("below"))
+    .where(
+        _environments.number.in_(sa.bindparam("numbers", expanding=True)),
+        _segments.size < sa.bindparam("below"),
+        _segments.version == SEGMENT_VERSION,
+    )
 )
 _continue_statement = tables.segments.update().where(_segments.id == sa.bindparam("of_id"))
 _add_statement = tables.segments.insert()
@@ -63,18 +65,13 @@ _store_layout_statement = dialect.upsert(
 )
 
 
-def decode_layout(content: bytes) -> Layout:
-    """A layout from its stored form."""
-    return msgspec.msgpack.decode(decompress(content), type=Layout)
-
-
 async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
     """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is there already."""
     groups = [group for group in batch.groups if group.times]
     if not groups or not await _is_new(connection, groups[0], batch.id):
         return False
     numbers = await _lock_environments(connection, {group.environment_id for group in groups})
-    layout_ids = await _store_layouts(connection, groups, numbers)
+    layout_ids, layout_bytes = await _store_layouts(connection, groups, numbers)
     small = {numbers[group.environment_id] for group in groups if len(group.times) < CONTINUED_SIZE}
     newest = await _find_small_newest_segments(connection, small) if small else {}
     counts = SummaryCounts()
@@ -84,7 +81,7 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
         number, layout_id = numbers[group.environment_id], layout_ids[group.environment_id, group.layout.digest]
         packed = pack_segments(group, environment=number, layout_id=layout_id)
         for segment, columns in packed:
-            await counts.add(segment, group.layout, columns)
+            await counts.add(segment, group.layout, columns, layout_bytes.pop(layout_id, 0))
             before = newest.get(number)
             if before and segment.continues(before[1]):
                 continued.append({"of_id": before[0], **_values(before[1].and_then(segment))})
@@ -101,7 +98,7 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
 
 
 def _values(segment: Segment) -> dict[str, object]:
-    return {name: getattr(segment, name) for name in _FIELDS}
+    return {"version": SEGMENT_VERSION, **{name: getattr(segment, name) for name in _FIELDS}}
 
 
 async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int) -> bool:
@@ -129,11 +126,12 @@ async def _lock_environments(connection: AsyncConnection, environment_ids: Colle
 
 async def _store_layouts(
     connection: AsyncConnection, groups: Collection[RecordGroup], numbers: Mapping[UUID, int]
-) -> dict[tuple[UUID, bytes], int]:
-    """The ids of the groups' layouts, stored where they are new."""
+) -> tuple[dict[tuple[UUID, bytes], int], dict[int, int]]:
+    """The ids of the groups' layouts, stored where they are new; and the room that the new ones take, by id."""
     wanted = {"numbers": list(numbers.values()), "digests": list({group.layout.digest for group in groups})}
     known = {(row.environment, row.digest): row for row in await connection.execute(_known_layouts_query, wanted)}
-    ids = {}
+    ids: dict[tuple[UUID, bytes], int] = {}
+    added: dict[int, int] = {}
     for group in groups:
         number, digest = numbers[group.environment_id], group.layout.digest
         used_at = tables.moment(group.times[-1] // 1000)
@@ -142,11 +140,15 @@ async def _store_layouts(
         if stored and stored.last_used_at >= used_at - LAYOUT_USE_PRECISION:
             ids[group.environment_id, digest] = stored.id
         else:
-            content = compress(msgspec.msgpack.encode(group.layout))
+            content = encode_layout(group.layout)
             values = {"environment": number, "digest": digest, "content": content, "last_used_at": used_at}
-            stored_now = await connection.execute(_store_layout_statement(connection), values)
-            ids[group.environment_id, digest] = stored_now.scalar_one()
-    return ids
+            stored_now = await connection.execute(
+                _store_layout_statement(connection), {"version": LAYOUT_VERSION, **values}
+            )
+            ids[group.environment_id, digest] = layout_id = stored_now.scalar_one()
+            if not stored:
+                added[layout_id] = len(content)
+    return ids, added
 
 
 async def _find_small_newest_segments(

@@ -1,5 +1,6 @@
 """The end of the evaluation history: by age, and with the environments that it belongs to. Bit by bit."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -8,22 +9,29 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.storage import tables
 from flagstaff.storage.history.batches import LAYOUT_USE_PRECISION
 from flagstaff.storage.history.ids import uuid7
+from flagstaff.storage.history.rollups import DAY, HOUR, lock_environment
 from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN
 from flagstaff.storage.tables import microseconds
 
 _MICROSECONDS_A_MINUTE = 60 * 10**6
+_END = 2**31 - 1  # after every minute
 _segments = tables.segments.c
 
 
-async def delete_segments(connection: AsyncConnection, number: int, before: datetime | None, limit: int) -> bool:
+async def delete_segments(
+    connection: AsyncConnection, number: int, before: datetime | None, limit: int
+) -> tuple[int, bool]:
     """Delete at most `limit` of an environment's segments, all or those that end before a moment.
 
-    Returns whether there may be more.
+    Returns how many evaluations were in them, and whether there may be more.
     """
     condition = _segments.environment == number
     if before is not None:
         condition = sa.and_(condition, _segments.last_time < microseconds(before))
-    return await _delete_first(connection, _segments.id, condition, _segments.last_time, limit)
+    first = sa.select(_segments.id).where(condition).order_by(_segments.last_time).limit(limit)
+    statement = tables.segments.delete().where(_segments.id.in_(first)).returning(_segments.size)
+    sizes = (await connection.execute(statement)).scalars().all()
+    return sum(sizes), len(sizes) == limit
 
 
 async def hide_evaluations(connection: AsyncConnection, number: int, before: datetime) -> None:
@@ -35,13 +43,35 @@ async def hide_evaluations(connection: AsyncConnection, number: int, before: dat
     )
 
 
-async def delete_summaries(connection: AsyncConnection, number: int, before: datetime | None) -> None:
-    """Delete an environment's summaries, those of the minutes before a moment's or all."""
-    columns = tables.summaries.c
-    statement = tables.summaries.delete().where(columns.environment == number)
+async def delete_counts(connection: AsyncConnection, number: int, before: datetime | None) -> None:
+    """Delete an environment's counts, those of the minutes before a moment's or all.
+
+    Hours and days of which only a part is too old stay for now; that part does not count from here on.
+    """
+    await lock_environment(connection, number)
+    minute = _END if before is None else microseconds(before) // _MICROSECONDS_A_MINUTE
+    pending, counts, sizes = tables.summaries.c, tables.flag_counts.c, tables.recorded_bytes.c
+    await connection.execute(tables.summaries.delete().where(pending.environment == number, pending.minute < minute))
+    for span in (HOUR, DAY):
+        of_span = sa.and_(counts.environment == number, counts.span == span)
+        await connection.execute(tables.flag_counts.delete().where(of_span, counts.start <= minute - span))
+    await connection.execute(
+        tables.recorded_bytes.delete().where(sizes.environment == number, sizes.hour < minute // HOUR)
+    )
     if before is not None:
-        statement = statement.where(columns.minute < microseconds(before) // _MICROSECONDS_A_MINUTE)
-    await connection.execute(statement)
+        environments = tables.recorded_environments.c
+        advanced = tables.recorded_environments.update().where(environments.number == number)
+        await connection.execute(advanced.where(environments.kept_from < minute).values(kept_from=minute))
+
+
+async def list_bytes(connection: AsyncConnection) -> Sequence[tuple[int, int]]:
+    """How much room the history of each hour takes, counted from 1970, newest first."""
+    sizes, pending = tables.recorded_bytes.c, tables.summaries.c
+    both = sa.union_all(
+        sa.select(sizes.hour, sizes.bytes), sa.select((pending.minute // HOUR).label("hour"), pending.bytes)
+    ).subquery()
+    query = sa.select(both.c.hour, sa.func.sum(both.c.bytes)).group_by(both.c.hour).order_by(both.c.hour.desc())
+    return [(hour, int(size)) for hour, size in await connection.execute(query)]
 
 
 async def delete_unused_layouts(connection: AsyncConnection, before: datetime) -> None:
@@ -54,27 +84,17 @@ async def delete_unused_layouts(connection: AsyncConnection, before: datetime) -
 async def delete_batches(connection: AsyncConnection, before: datetime, limit: int) -> bool:
     """Forget at most `limit` batches that began before a moment; whether there may be more."""
     column = tables.batches.c.id
-    return await _delete_first(connection, column, column < uuid7(microseconds(before), 0), column, limit)
+    first = sa.select(column).where(column < uuid7(microseconds(before), 0)).order_by(column).limit(limit)
+    return (await connection.execute(tables.batches.delete().where(column.in_(first)))).rowcount == limit
 
 
 async def forget_environment(connection: AsyncConnection, number: int) -> bool:
     """Delete an environment's number and layouts, if nothing is recorded of it any more; False if something is."""
     table = tables.recorded_environments
     # Who records takes the number's lock too, so nothing can arrive between the question and the deletion.
-    await connection.execute(sa.select(table.c.number).where(table.c.number == number).with_for_update())
+    await lock_environment(connection, number)
     if (await connection.execute(sa.select(_segments.id).where(_segments.environment == number).limit(1))).first():
         return False
     await connection.execute(tables.layouts.delete().where(tables.layouts.c.environment == number))
     await connection.execute(table.delete().where(table.c.number == number))
     return True
-
-
-async def _delete_first(
-    connection: AsyncConnection,
-    key: sa.Column[object],
-    condition: sa.ColumnElement[bool],
-    order: sa.Column[object],
-    limit: int,
-) -> bool:
-    first = sa.select(key).where(condition).order_by(order).limit(limit)
-    return (await connection.execute(key.table.delete().where(key.in_(first)))).rowcount == limit

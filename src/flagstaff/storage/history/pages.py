@@ -3,7 +3,7 @@
 A page that stops at that bound has fewer items than asked for, perhaps none, and still says where to go on.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -16,19 +16,28 @@ from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.history.batches import decode_layout
 from flagstaff.storage.history.ids import END, Place, evaluation_id, place_of
+from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.matches import can_match, matching_offsets
 from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, StoredColumns, email_hash, unpack, user_hash
 from flagstaff.storage.tables import microseconds, moment
 
-SEGMENTS_SEARCHED = 5000  # for a user: their hashes
-SEGMENTS_EXAMINED = 100  # every evaluation in them
 _MOST_FETCHED_AT_ONCE = 8
 
 _segments = tables.segments.c
 _last_place = sa.tuple_(_segments.last_time, _segments.id)
 _newest_first = (_segments.last_time.desc(), _segments.id.desc())
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many segments one request looks at."""
+
+    searched: int = 5000  # for a user: their hashes
+    examined: int = 100  # every evaluation in them
+
+
+BOUNDS = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,13 @@ class _Found:
 
 
 async def list_evaluations(
-    connection: AsyncConnection, number: int, wanted: EvaluationFilter, *, limit: int, before: bytes | None
+    connection: AsyncConnection,
+    number: int,
+    wanted: EvaluationFilter,
+    *,
+    limit: int,
+    before: bytes | None,
+    bounds: Bounds = BOUNDS,
 ) -> EvaluationPage:
     """A page of the evaluations of the environment with this number."""
     asked = _Range(
@@ -85,7 +100,7 @@ async def list_evaluations(
             END if before is None else place_of(before),
         ),
     )
-    segments, rest = await _find_segments(connection, asked, wanted)
+    segments, rest = await _find_segments(connection, asked, wanted, bounds)
     layouts = await get_layouts(connection, {segment.layout_id for segment in segments})
     segments = [segment for segment in segments if can_match(layouts[segment.layout_id], wanted.flag)]
     found: list[_Found] = []
@@ -95,7 +110,7 @@ async def list_evaluations(
             break
         contents = await _get_contents(connection, part)
         for segment in part:
-            columns, layout = unpack(contents[segment.id]), layouts[segment.layout_id]
+            columns, layout = unpack(*contents[segment.id]), layouts[segment.layout_id]
             offsets = matching_offsets(columns, layout, wanted)
             places = ((columns.times[offset] // 1000, segment.id, offset) for offset in offsets)
             since = max(asked.since, segment.first_time)  # from which it answers: see hide_evaluations
@@ -110,7 +125,7 @@ async def list_evaluations(
 
 
 async def _find_segments(
-    connection: AsyncConnection, asked: _Range, wanted: EvaluationFilter
+    connection: AsyncConnection, asked: _Range, wanted: EvaluationFilter, bounds: Bounds
 ) -> tuple[Sequence[Any], Place | None]:
     """The newest segments to examine, and the end of what is then left for another request."""
     holding = []
@@ -125,14 +140,14 @@ async def _find_segments(
     beyond = () if asked.end == END else (await connection.execute(place.where(asked.beyond(), *holding))).all()
     within, rest = place.where(asked.within()), None
     if holding:
-        skipped = (await connection.execute(within.offset(SEGMENTS_SEARCHED).limit(1))).first()
+        skipped = (await connection.execute(within.offset(bounds.searched).limit(1))).first()
         if skipped:
             rest = _end(skipped)
             within = within.where(_last_place >= rest[:2])
-    found = (await connection.execute(within.where(*holding).limit(SEGMENTS_EXAMINED + 1))).all()
-    if len(found) > SEGMENTS_EXAMINED:
+    found = (await connection.execute(within.where(*holding).limit(bounds.examined + 1))).all()
+    if len(found) > bounds.examined:
         rest = _end(found[-1])
-    return [*beyond, *found[:SEGMENTS_EXAMINED]], rest
+    return [*beyond, *found[: bounds.examined]], rest
 
 
 def _end(segment: Any) -> Place:
@@ -148,16 +163,10 @@ def _parts(segments: Sequence[Any]) -> Iterator[Sequence[Any]]:
         start, size = start + size, min(2 * size, _MOST_FETCHED_AT_ONCE)
 
 
-async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) -> dict[int, bytes]:
-    query = sa.select(_segments.id, _segments.content).where(_segments.id.in_([segment.id for segment in segments]))
-    return {row.id: row.content for row in await connection.execute(query)}
-
-
-async def get_layouts(connection: AsyncConnection, layout_ids: Collection[int]) -> dict[int, Layout]:
-    """Layouts by their ids."""
-    columns = tables.layouts.c
-    query = sa.select(columns.id, columns.content).where(columns.id.in_(layout_ids))
-    return {layout_id: decode_layout(content) for layout_id, content in await connection.execute(query)}
+async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) -> dict[int, tuple[int, bytes]]:
+    columns = (_segments.id, _segments.version, _segments.content)
+    query = sa.select(*columns).where(_segments.id.in_([segment.id for segment in segments]))
+    return {segment_id: (version, content) for segment_id, version, content in await connection.execute(query)}
 
 
 def _evaluation(found: _Found) -> RecordedEvaluation:

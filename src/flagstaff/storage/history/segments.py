@@ -16,6 +16,7 @@ import msgspec
 from flagstaff.domain.accounts import email_identity
 from flagstaff.evaluation.history.records import RecordGroup
 
+SEGMENT_VERSION = 1  # of a segment's content: columns as msgpack; the layout says what the recorded bytes mean
 SEGMENT_SIZE = 500  # how many evaluations are packed at once; the event loop stands still meanwhile
 CONTINUED_SIZE = 100  # a segment with fewer is continued by one with fewer
 NANOSECONDS_A_SPAN = 3600 * 10**9  # no segment crosses the full hour, so the old ones can be dropped whole
@@ -68,6 +69,11 @@ class Segment:
     email_hashes: bytes
     content: bytes
 
+    @property
+    def stored_bytes(self) -> int:
+        """How much room the row takes, but for its columns of a few bytes."""
+        return len(self.content) + len(self.user_hashes) + len(self.email_hashes)
+
     def continues(self, before: "Segment") -> bool:
         """Whether the segment may be written into an earlier one."""
         return (
@@ -79,7 +85,7 @@ class Segment:
 
     def and_then(self, later: "Segment") -> "Segment":
         """This segment and what continues it."""
-        mine, its = unpack(self.content), unpack(later.content)
+        mine, its = unpack(SEGMENT_VERSION, self.content), unpack(SEGMENT_VERSION, later.content)
         columns = Columns(
             mine.times + its.times, mine.users + its.users, mine.emails + its.emails, mine.recorded + its.recorded
         )
@@ -133,8 +139,10 @@ def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> 
     return segment, columns
 
 
-def unpack(content: bytes) -> StoredColumns:
-    """The columns of a segment's content."""
+def unpack(version: int, content: bytes) -> StoredColumns:
+    """The columns of a segment's content. Raises ValueError for a version that is not known."""
+    if version != SEGMENT_VERSION:
+        raise ValueError(f"segments of version {version} are not known")
     return msgspec.msgpack.decode(content, type=StoredColumns)
 
 

@@ -1,18 +1,42 @@
-"""JSON responses, encoded at once from what a view made; no schema library stands between."""
+"""JSON responses, encoded from what a view made, at once or in pieces; no schema library stands between."""
 
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from time import perf_counter
 from typing import Any
 
 import msgspec
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
+PIECE_SECONDS = 0.001
+_HEADERS = {"cache-control": "no-store"}
 _encoder = msgspec.json.Encoder()
+encode_json = _encoder.encode
 
 
 def json_response(value: Any, status: int = 200) -> Response:
     """A JSON response; no cache may keep it, since it is somebody's and may change at any time."""
-    return Response(
-        _encoder.encode(value), status_code=status, media_type="application/json", headers={"cache-control": "no-store"}
-    )
+    return Response(_encoder.encode(value), status_code=status, media_type="application/json", headers=_HEADERS)
+
+
+def json_stream(pieces: Iterator[bytes]) -> Response:
+    """A JSON response made piece by piece while it is sent; after each millisecond of making, others have their turn.
+
+    Each piece should take well under a millisecond.
+    """
+    return StreamingResponse(_gathered(pieces), media_type="application/json", headers=_HEADERS)
+
+
+async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    gathered, began = bytearray(), perf_counter()
+    for piece in pieces:
+        gathered += piece
+        if perf_counter() - began > PIECE_SECONDS:
+            yield bytes(gathered)
+            gathered.clear()
+            await asyncio.sleep(0)
+            began = perf_counter()
+    yield bytes(gathered)
 
 
 def no_content() -> Response:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response
+from flagstaff.web.edge.responses import encode_json, json_response, json_stream
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
@@ -189,7 +189,7 @@ async def summarise_evaluations(
         interval=_duration(query.interval),
         flag_key=query.flag_key,
     )
-    return await asyncio.to_thread(json_response, _summary_view(summary, query.interval))
+    return json_stream(_summary_view(summary, query.interval))
 
 
 @router.get(
@@ -240,13 +240,20 @@ def _outcome_view(flag: LayoutFlag, outcome: Outcome) -> dict[str, Any]:
     return {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
 
 
-def _summary_view(summary: Summary, interval: str) -> dict[str, Any]:
-    return {
-        "since": format_moment(summary.since),
-        "until": format_moment(summary.until),
-        "interval": interval,
-        "flags": {key: [_interval_view(each) for each in intervals] for key, intervals in summary.flags.items()},
-    }
+def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
+    """The answer's JSON in small pieces."""
+    head = {"since": format_moment(summary.since), "until": format_moment(summary.until), "interval": interval}
+    yield encode_json(head)[:-1] + b',"flags":{'
+    before_flag = b""
+    for key, intervals in summary.flags():
+        yield before_flag + encode_json(key) + b":["
+        before_interval = b""
+        for each in intervals:
+            yield before_interval + encode_json(_interval_view(each))
+            before_interval = b","
+        yield b"]"
+        before_flag = b","
+    yield b"}}"
 
 
 def _interval_view(interval: FlagInterval) -> dict[str, Any]:

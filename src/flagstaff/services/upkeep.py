@@ -1,0 +1,124 @@
+"""What keeps the evaluation history small: counts rolled up, and what is too old, too much or ownerless deleted."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import structlog
+
+from flagstaff.storage import environments
+from flagstaff.storage.database import Database
+from flagstaff.storage.history import batches, deletions, rollups
+
+DELETED_AT_ONCE = 50  # segments, so that no batch waits long for a deletion
+BATCHES_REMEMBERED = timedelta(days=7)  # how late one may come again of which nobody knew whether it had arrived
+
+_HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class HistoryUpkeep:
+    """The upkeep of the history, bit by bit, so that no batch waits long for it.
+
+    `bytes` is the room that the history took when it was last looked at, `deleted` how many evaluations were deleted to
+    keep it within `max_bytes`. Every method raises Error UNAVAILABLE while the database cannot be reached.
+    """
+
+    database: Database
+    now: Callable[[], datetime]
+    retention: timedelta
+    max_bytes: int | None = None
+    deleted_at_once: int = DELETED_AT_ONCE
+    bytes: int = 0
+    deleted: int = 0
+
+    async def roll_up(self) -> None:
+        """Roll up the counts of hours that have passed, and of environments that change a lot."""
+        async with self.database.read_history() as connection:
+            due = await rollups.find_due(connection, (self.now() - _EPOCH) // _MINUTE)
+        for number in due:
+            more = True
+            while more:
+                async with self.database.write_history() as connection:
+                    more = await rollups.roll_up(connection, number)
+
+    async def purge(self) -> None:
+        """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments."""
+        async with self.database.read_history() as connection:
+            recorded = await batches.list_recorded_environments(connection)
+        async with self.database.read() as connection:
+            # Asked after the history, an environment that is missing here was deleted, not made meanwhile.
+            existing = await environments.list_environment_ids(connection)
+        oldest = self.now() - self.retention
+        for environment_id, number in recorded.items():
+            if environment_id in existing:
+                await self._delete_before(number, oldest)
+            else:
+                await self._forget(number)
+        async with self.database.write_history() as connection:
+            await deletions.delete_unused_layouts(connection, oldest)
+        await self._delete(partial(deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED))
+        await self._purge_beyond_bytes()
+
+    async def _forget(self, number: int) -> None:
+        is_forgotten = False
+        while not is_forgotten:  # as long as batches that were under way still arrive
+            await self._delete_before(number, None)
+            async with self.database.write_history() as connection:
+                is_forgotten = await deletions.forget_environment(connection, number)
+
+    async def _purge_beyond_bytes(self) -> None:
+        async with self.database.read_history() as connection:
+            sizes = await deletions.list_bytes(connection)
+            recorded = await batches.list_recorded_environments(connection)
+        self.bytes = sum(size for _, size in sizes)
+        before = None if self.max_bytes is None else _bound(sizes, self.max_bytes, self.now())
+        if before is None or self.max_bytes is None:
+            return
+        deleted = 0
+        for number in recorded.values():
+            deleted += await self._delete_before(number, before)
+        async with self.database.write_history() as connection:
+            await deletions.delete_unused_layouts(connection, before)
+        self.bytes = self.max_bytes
+        self.deleted += deleted
+        if deleted:
+            log.warning("history_bound_reached", deleted=deleted, before=before.isoformat(), max_bytes=self.max_bytes)
+
+    async def _delete_before(self, number: int, before: datetime | None) -> int:
+        deleted, more = 0, True
+        while more:
+            async with self.database.write_history() as connection:
+                some, more = await deletions.delete_segments(connection, number, before, self.deleted_at_once)
+            deleted += some
+        async with self.database.write_history() as connection:
+            await deletions.delete_counts(connection, number, before)
+            if before:
+                await deletions.hide_evaluations(connection, number, before)
+        return deleted
+
+    async def _delete(self, delete_some: Callable[..., Awaitable[bool]]) -> None:
+        more = True
+        while more:
+            async with self.database.write_history() as connection:
+                more = await delete_some(connection, limit=self.deleted_at_once)
+
+
+def _bound(sizes: Sequence[tuple[int, int]], max_bytes: int, now: datetime) -> datetime | None:
+    """The moment from which on the newest hours, given with their sizes, fit into the bytes; None if all do.
+
+    Of the hour in which they are used up, a part stays: it is taken to have filled evenly.
+    """
+    kept = 0
+    for hour, size in sizes:
+        if kept + size > max_bytes:
+            start = _EPOCH + hour * _HOUR
+            end = min(start + _HOUR, max(now, start))
+            return end - (end - start) * (max_bytes - kept) / size
+        kept += size
+    return None

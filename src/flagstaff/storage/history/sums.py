@@ -1,0 +1,162 @@
+"""Reading summaries: counts by flag and interval, from the rows of hours and days and from what is not rolled up yet.
+
+What a summary costs follows from the flags and the time that it is about, not from how often anything changed.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.storage import tables
+from flagstaff.storage.history.layouts import get_layouts
+from flagstaff.storage.history.rollups import DAY, HOUR, Kind, decode_counts, kind_of
+from flagstaff.storage.history.summaries import outcomes_of
+from flagstaff.storage.history.turns import Turns
+
+ROWS_AT_ONCE = 100
+
+_pending = tables.summaries.c
+_counts = tables.flag_counts.c
+
+
+class TooManyCellsError(Exception):
+    """An answer would hold more flags times intervals than are allowed."""
+
+
+@dataclass(slots=True)
+class FlagSums:
+    """How often each kind of answer was given, by flag key and by the minute (from 1970) that begins an interval."""
+
+    interval: int
+    max_cells: int
+    by_key: dict[str, dict[int, dict[Kind, int]]] = field(default_factory=dict)
+    cells: int = 0
+
+    def add(self, key: str, minute: int, kind: Kind, times: int) -> None:
+        """Count some answers given in a minute. Raises TooManyCellsError."""
+        start = minute // self.interval * self.interval
+        intervals = self.by_key.setdefault(key, {})
+        kinds = intervals.get(start)
+        if kinds is None:
+            self.cells += 1
+            if self.cells > self.max_cells:
+                raise TooManyCellsError
+            kinds = intervals[start] = {}
+        kinds[kind] = kinds.get(kind, 0) + times
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Minutes of an environment, of all flags or of one."""
+
+    environment: int
+    minutes: range
+    flag_key: str | None
+
+
+async def sum_by_interval(
+    connection: AsyncConnection,
+    number: int,
+    minutes: range,
+    interval: int,
+    *,
+    flag_key: str | None = None,
+    max_cells: int,
+) -> FlagSums:
+    """An environment's counts in some minutes, counted from 1970, by flag and interval of so many minutes.
+
+    Raises:
+        TooManyCellsError: when there are more than `max_cells` of flags times intervals.
+    """
+    environments = tables.recorded_environments.c
+    kept = await connection.execute(sa.select(environments.kept_from).where(environments.number == number))
+    asked = _Asked(number, range(max(minutes.start, kept.scalar_one_or_none() or 0), minutes.stop), flag_key)
+    sums, turns = FlagSums(interval, max_cells), Turns()
+    if interval % HOUR:
+        await _add_rows(connection, asked, HOUR, sums, turns)
+    else:
+        # Of the first hour a part may be too old; all others are whole.
+        whole = -(-asked.minutes.start // HOUR) * HOUR
+        first = _Asked(number, range(asked.minutes.start, min(whole, asked.minutes.stop)), flag_key)
+        await _add_rows(connection, first, HOUR, sums, turns)
+        await _add_rows(connection, _Asked(number, range(whole, asked.minutes.stop), flag_key), DAY, sums, turns)
+    await _add_pending(connection, asked, sums, turns)
+    return sums
+
+
+async def _add_rows(connection: AsyncConnection, asked: _Asked, span: int, sums: FlagSums, turns: Turns) -> None:
+    minutes = asked.minutes
+    minutes_a_part = 1 if span == HOUR else HOUR
+    async for start, key, version, content in _rows(connection, asked, span):
+        is_one_cell = sums.interval % span == 0 and minutes.start <= start and start + span <= minutes.stop
+        for series in decode_counts(version, content):
+            kind = Outcome(series.outcome), series.percentage
+            if is_one_cell:
+                sums.add(key, start, kind, sum(series.times.values()))
+                continue
+            for part, times in series.times.items():
+                minute = start + part * minutes_a_part
+                if minute in minutes:
+                    sums.add(key, minute, kind, times)
+        await turns.give()
+
+
+async def _rows(connection: AsyncConnection, asked: _Asked, span: int) -> AsyncIterator[Any]:
+    """The rows of a span that hold any of the minutes, a few at a time."""
+    minutes = asked.minutes
+    if not minutes:
+        return
+    columns = (_counts.start, _counts.flag_key, _counts.version, _counts.counts)
+    of_span = sa.and_(_counts.environment == asked.environment, _counts.span == span)
+    query = sa.select(*columns).where(of_span)
+    if asked.flag_key is None:
+        place = sa.tuple_(_counts.start, _counts.flag_key)
+        last = (minutes.start // span * span, "")
+        while True:
+            after = query.where(place > last, _counts.start < minutes.stop)
+            rows = (await connection.execute(after.order_by(*columns[:2]).limit(ROWS_AT_ONCE))).all()
+            for row in rows:
+                yield row
+            if len(rows) < ROWS_AT_ONCE:
+                return
+            last = (rows[-1].start, rows[-1].flag_key)
+    # The rows of one flag lie far apart: looked up one by one, none of another flag is read.
+    ends = [sa.select(end(_counts.start)).where(of_span).scalar_subquery() for end in (sa.func.min, sa.func.max)]
+    oldest, newest = (await connection.execute(sa.select(*ends))).one()
+    if oldest is None:
+        return
+    starts = range(max(minutes.start // span * span, oldest), min(minutes.stop, newest + 1), span)
+    for some in (starts[at : at + ROWS_AT_ONCE] for at in range(0, len(starts), ROWS_AT_ONCE)):
+        of_flag = query.where(_counts.start.in_(some), _counts.flag_key == asked.flag_key)
+        for row in (await connection.execute(of_flag)).all():
+            yield row
+
+
+async def _add_pending(connection: AsyncConnection, asked: _Asked, sums: FlagSums, turns: Turns) -> None:
+    layouts: dict[int, Layout] = {}
+    async for row in _pending_rows(connection, asked):
+        if row.layout_id not in layouts:
+            layouts |= await get_layouts(connection, {row.layout_id})
+        for flag, outcome, times in outcomes_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
+            if asked.flag_key in (None, flag.key):
+                sums.add(flag.key, row.minute, kind_of(outcome, flag.rollout_percentage), times)
+            await turns.give()
+
+
+async def _pending_rows(connection: AsyncConnection, asked: _Asked) -> AsyncIterator[Any]:
+    key = (_pending.minute, _pending.layout_id)
+    query = sa.select(*key, _pending.evaluations, _pending.counts, _pending.version)
+    in_range = sa.and_(_pending.environment == asked.environment, _pending.minute < asked.minutes.stop)
+    last, more = (asked.minutes.start, -1), bool(asked.minutes)
+    while more:
+        after = query.where(in_range, sa.tuple_(*key) > last).order_by(*key).limit(ROWS_AT_ONCE)
+        rows = (await connection.execute(after)).all()
+        for row in rows:
+            yield row
+        more = len(rows) == ROWS_AT_ONCE
+        last = (rows[-1].minute, rows[-1].layout_id) if rows else last

@@ -1,0 +1,134 @@
+"""The upkeep of histories: how they are kept within a number of bytes, and rolled up."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from structlog.testing import capture_logs
+
+from flagstaff.domain.projects import Environment
+from flagstaff.services.history import History
+from flagstaff.services.upkeep import HistoryUpkeep
+from flagstaff.storage import tables
+from flagstaff.storage.database import Database
+from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.clock import Clock
+from tests.support.history import START, make_batch, make_layout, make_record, read
+
+LAYOUT = make_layout()
+HOURS = 10
+
+
+@pytest.fixture
+async def environments(database: Database) -> list[Environment]:
+    account = make_account()
+    project = make_project(account.id)
+    made = [make_environment(project.id, key=key) for key in ("production", "staging")]
+    await store_all(database, account, project, *made)
+    return made
+
+
+@pytest.fixture
+def upkeep(database: Database, clock: Clock) -> HistoryUpkeep:
+    return HistoryUpkeep(database, clock, timedelta(days=90))
+
+
+async def record_hours(database: Database, clock: Clock, *environment_ids: UUID) -> None:
+    """An evaluation in each minute of ten hours, the clock going with them."""
+    history = History(database, clock)
+    for hour in range(HOURS):
+        records = [make_record(3600 * hour + 60 * minute, f"user-{hour}") for minute in range(60)]
+        for environment_id in environment_ids:
+            await history.record(make_batch(environment_id, LAYOUT, *records))
+    clock.advance(hours=HOURS)
+
+
+async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
+    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+) -> None:
+    await upkeep.purge()
+    assert upkeep.bytes == 0
+    await record_hours(database, clock, environments[0].id)
+    await upkeep.purge()
+    sizes = [
+        sa.select(sa.func.sum(sa.func.length(column)))
+        for column in (
+            tables.segments.c.content,
+            tables.segments.c.user_hashes,
+            tables.segments.c.email_hashes,
+            tables.layouts.c.content,
+        )
+    ]
+    async with database.read_history() as connection:
+        stored = sum([(await connection.execute(size)).scalar_one() for size in sizes])
+    assert upkeep.bytes == stored
+    assert upkeep.deleted == 0
+    assert len(await read(database, environments[0].id)) == 60 * HOURS
+
+
+@pytest.mark.parametrize("is_rolled_up", [False, True])
+async def test_a_history_over_its_bytes_loses_the_oldest_in_every_environment(
+    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment], is_rolled_up: bool
+) -> None:
+    await record_hours(database, clock, *(each.id for each in environments))
+    if is_rolled_up:
+        await upkeep.roll_up()
+    await upkeep.purge()
+    before = upkeep.bytes
+    upkeep.max_bytes = before // 2
+    with capture_logs() as logged:
+        await upkeep.purge()
+    assert upkeep.bytes == before // 2
+    for environment in environments:
+        kept = await read(database, environment.id)
+        assert 4.5 * 60 <= len(kept) <= 5.5 * 60
+        assert kept[0].user_id == f"user-{HOURS - 1}"
+    assert upkeep.deleted >= 8 * 60
+    (entry,) = [each for each in logged if each["event"] == "history_bound_reached"]
+    assert (entry["log_level"], entry["deleted"]) == ("warning", upkeep.deleted)
+
+
+async def test_a_history_within_its_bytes_again_is_left_alone(
+    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+) -> None:
+    await record_hours(database, clock, environments[0].id)
+    await upkeep.purge()
+    upkeep.max_bytes = upkeep.bytes // 2
+    await upkeep.purge()
+    left, deleted = await read(database, environments[0].id), upkeep.deleted
+    with capture_logs() as logged:
+        await upkeep.purge()
+    assert await read(database, environments[0].id) == left
+    assert upkeep.deleted == deleted
+    assert logged == []
+
+
+async def test_a_first_hour_that_is_too_large_by_itself_keeps_its_newest_part(
+    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+) -> None:
+    history = History(database, clock)
+    for minute in range(0, 40, 2):
+        records = [make_record(60 * minute + second, str(minute)) for second in range(100)]
+        await history.record(make_batch(environments[0].id, LAYOUT, *records))
+    clock.advance(minutes=40)
+    await upkeep.purge()
+    upkeep.max_bytes = upkeep.bytes // 4
+    await upkeep.purge()
+    kept = await read(database, environments[0].id)
+    assert 0 < len(kept) <= 2000 // 4 + 100
+    assert kept[0].user_id == "38"
+
+
+async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
+    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+) -> None:
+    await record_hours(database, clock, environments[0].id)
+    history = History(database, clock)
+    await upkeep.roll_up()
+    await history.record(make_batch(environments[0].id, LAYOUT, make_record(3600 * HOURS)))
+    await upkeep.roll_up()
+    async with database.read_history() as connection:
+        pending = (await connection.execute(sa.select(tables.summaries.c.minute))).scalars().all()
+    assert pending == [int(START.timestamp()) // 60 + 60 * HOURS]
+    assert clock() == datetime(2026, 11, 20, 10 + HOURS, tzinfo=UTC)

@@ -1,0 +1,215 @@
+"""Summaries, on both databases: whatever is rolled up or deleted, they say what a naive count of the records says."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import chain
+from struct import pack
+from uuid import UUID, uuid4
+from zlib import compress
+
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.records import RecordBatch
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.storage import tables
+from flagstaff.storage.database import Database
+from flagstaff.storage.history.batches import find_environment_number
+from flagstaff.storage.history.deletions import delete_counts
+from flagstaff.storage.history.rollups import PENDING_LAYOUTS, find_due, roll_up
+from flagstaff.storage.history.sums import TooManyCellsError, sum_by_interval
+from tests.support.history import START, make_batch, make_layout, make_record, read, write
+
+MINUTE = int(START.timestamp()) // 60
+DAY_BEFORE, DAY_AFTER = range(MINUTE - 1440, MINUTE), range(MINUTE, MINUTE + 1440)
+WEEK = range(MINUTE - 3 * 1440, MINUTE + 4 * 1440)
+LAYOUT = make_layout()
+
+Counts = Counter[tuple[str, int, bool, str]]  # by flag key, start of the interval, whether it was on, and the reason
+
+
+async def environment_number(database: Database, environment_id: UUID) -> int:
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+    assert number is not None
+    return number
+
+
+async def summarise(
+    database: Database, environment_id: UUID, minutes: range, interval: int, flag_key: str | None = None
+) -> Counts:
+    number = await environment_number(database, environment_id)
+    async with database.read_history() as connection:
+        sums = await sum_by_interval(connection, number, minutes, interval, flag_key=flag_key, max_cells=100_000)
+    counts: Counts = Counter()
+    for key, intervals in sums.by_key.items():
+        for start, kinds in intervals.items():
+            for (outcome, percentage), times in kinds.items():
+                counts[key, start, outcome.enabled, outcome.reason(percentage)] += times
+    return counts
+
+
+def count_naively(batches: Sequence[RecordBatch], minutes: range, interval: int, flag_key: str | None = None) -> Counts:
+    counts: Counts = Counter()
+    for group in chain.from_iterable(batch.groups for batch in batches):
+        for time, recorded in zip(group.times, group.recorded, strict=True):
+            minute = time // (60 * 10**9)
+            for flag, outcome in group.layout.outcomes(recorded) if minute in minutes else ():
+                if flag_key in (None, flag.key):
+                    start = minute // interval * interval
+                    counts[flag.key, start, outcome.enabled, outcome.reason(flag.rollout_percentage)] += 1
+    return counts
+
+
+async def roll_all_up(database: Database, environment_id: UUID) -> None:
+    number, more = await environment_number(database, environment_id), True
+    while more:
+        async with database.write_history() as connection:
+            more = await roll_up(connection, number)
+
+
+async def count_rows(database: Database, table: sa.Table) -> int:
+    async with database.read_history() as connection:
+        rows = await connection.execute(sa.select(sa.func.count()).select_from(table))
+    return int(rows.scalar_one())
+
+
+def changed(layout: Layout, chance: random.Random) -> Layout:
+    """The layout after somebody has changed a flag: its rollout, its default, or whether users matter to it."""
+    flags = [*layout.recorded, *layout.constant]
+    place = chance.randrange(len(flags))
+    percentage = chance.randrange(1, 100)
+    flags[place] = chance.choice(
+        [
+            replace(flags[place], rollout_percentage=percentage, default=Outcome.NOT_IN_ROLLOUT),
+            replace(flags[place], rollout_percentage=0, default=chance.choice([Outcome.ON, Outcome.OFF])),
+            LayoutFlag(uuid4(), f"flag-{chance.randrange(6)}", 0, Outcome.ON),
+        ]
+    )
+    by_key = list({flag.key: flag for flag in flags}.values())
+    constant = chance.randrange(len(by_key))
+    return Layout(tuple(by_key[constant:]), tuple(by_key[:constant]))
+
+
+def random_batch(environment_id: UUID, layout: Layout, chance: random.Random) -> RecordBatch:
+    """Some records anywhere in two days, as those of servers that were cut off for a while."""
+    start = chance.randrange(2 * 86_400)
+    times = sorted(start + chance.randrange(chance.choice([5, 200, 8000])) for _ in range(chance.randrange(1, 40)))
+    records = [
+        make_record(time, recorded=bytes(chance.choice([*range(101), 102, 103, 104]) for _ in layout.recorded))
+        for time in times
+    ]
+    return make_batch(environment_id, layout, *records)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_summary_says_what_a_naive_count_says_whatever_was_rolled_up_or_became_too_old(
+    database: Database, seed: int
+) -> None:
+    chance, environment_id, layout = random.Random(seed), uuid4(), LAYOUT
+    batches: list[RecordBatch] = []
+    kept_from = 0
+    for _ in range(25):
+        batches.append(random_batch(environment_id, layout, chance))
+        await write(database, batches[-1])
+        if chance.random() < 0.8:
+            layout = changed(layout, chance)
+        if chance.random() < 0.3:
+            await roll_all_up(database, environment_id)
+        if chance.random() < 0.1:
+            before = START + timedelta(minutes=chance.randrange(2000))
+            kept_from = max(kept_from, int(before.timestamp()) // 60)
+            number = await environment_number(database, environment_id)
+            async with database.write_history() as connection:
+                await delete_counts(connection, number, before)
+        since, until = sorted((MINUTE + chance.randrange(-100, 3000), MINUTE + chance.randrange(-100, 3000)))
+        interval = chance.choice([1, 7, 59, 60, 90, 120, 720, 1440, 2880])
+        minutes = range(since // interval * interval, -(-until // interval) * interval)
+        kept = range(max(kept_from, minutes.start), max(kept_from, minutes.stop))
+        for flag_key in (None, "rollout", "flag-3", "nothing"):
+            found = await summarise(database, environment_id, minutes, interval, flag_key)
+            assert found == count_naively(batches, kept, interval, flag_key), (minutes, interval, flag_key)
+
+
+async def test_many_changes_leave_as_many_rows_as_one(database: Database) -> None:
+    quiet, busy, layout = uuid4(), uuid4(), LAYOUT
+    await write(database, make_batch(quiet, layout, make_record()))
+    await roll_all_up(database, quiet)
+    expected = await count_rows(database, tables.flag_counts)
+    for percentage in range(1, 100):
+        flag = replace(layout.recorded[0], rollout_percentage=percentage)
+        await write(database, make_batch(busy, replace(layout, recorded=(flag, layout.recorded[1])), make_record()))
+    await roll_all_up(database, busy)
+    assert await count_rows(database, tables.summaries) == 0
+    assert await count_rows(database, tables.flag_counts) == 2 * expected
+
+
+async def test_counts_are_due_at_the_end_of_their_hour_or_when_there_are_many_layouts(database: Database) -> None:
+    old, busy, quiet = uuid4(), uuid4(), uuid4()
+    await write(database, make_batch(old, LAYOUT, make_record(-1)))
+    await write(database, *(make_batch(busy, make_layout(), make_record()) for _ in range(PENDING_LAYOUTS + 1)))
+    await write(database, *(make_batch(quiet, LAYOUT, make_record(60 * minute)) for minute in range(50)))
+    numbers = {await environment_number(database, each) for each in (old, busy)}
+    async with database.read_history() as connection:
+        assert set(await find_due(connection, MINUTE + 59)) == numbers
+        assert len(await find_due(connection, MINUTE + 60)) == 3
+
+
+async def test_an_environment_is_rolled_up_alone(database: Database) -> None:
+    mine, other = uuid4(), uuid4()
+    await write(database, make_batch(mine, LAYOUT, make_record()), make_batch(other, LAYOUT, make_record()))
+    await roll_all_up(database, mine)
+    assert await count_rows(database, tables.summaries) == 1
+    assert await summarise(database, mine, DAY_AFTER, 60) == await summarise(database, other, DAY_AFTER, 60)
+    assert await summarise(database, mine, DAY_BEFORE, 60) == Counter()
+
+
+async def test_a_summary_of_too_many_cells_is_refused(database: Database) -> None:
+    environment_id = uuid4()
+    await write(database, make_batch(environment_id, LAYOUT, *(make_record(60 * each) for each in range(10))))
+    number = await environment_number(database, environment_id)
+    for _ in range(2):
+        async with database.read_history() as connection:
+            await sum_by_interval(connection, number, WEEK, 1, max_cells=30)
+            with pytest.raises(TooManyCellsError):
+                await sum_by_interval(connection, number, WEEK, 1, max_cells=29)
+        await roll_all_up(database, environment_id)
+
+
+@pytest.mark.parametrize("is_rolled_up", [False, True])
+async def test_counts_in_the_form_of_an_older_version_are_read_and_added_to(
+    database: Database, is_rolled_up: bool
+) -> None:
+    environment_id = uuid4()
+    batch = make_batch(
+        environment_id, LAYOUT, make_record(0, recorded=b"\x05\x66"), make_record(1, recorded=b"\x50\x64")
+    )
+    await write(database, batch)
+    numbers = [0] * 14
+    numbers[Outcome.IN_ROLLOUT] = numbers[Outcome.NOT_IN_ROLLOUT] = 1
+    numbers[7 + Outcome.USER_ID_RULE] = numbers[7 + Outcome.ON] = 1
+    older = {"counts": compress(pack("<14Q", *numbers).rstrip(b"\0")), "version": 1}
+    async with database.write_history() as connection:
+        await connection.execute(tables.summaries.update().values(older))
+    assert await summarise(database, environment_id, DAY_AFTER, 60) == count_naively([batch], DAY_AFTER, 60)
+    later = make_batch(environment_id, LAYOUT, make_record(2, recorded=b"\x05\x68"))
+    await write(database, later)
+    if is_rolled_up:
+        await roll_all_up(database, environment_id)
+    assert await summarise(database, environment_id, DAY_AFTER, 60) == count_naively([batch, later], DAY_AFTER, 60)
+
+
+@pytest.mark.parametrize("table", [tables.layouts, tables.segments, tables.summaries])
+async def test_a_form_of_a_newer_version_is_refused_by_name(database: Database, table: sa.Table) -> None:
+    environment_id = uuid4()
+    await write(database, make_batch(environment_id, LAYOUT, make_record()))
+    async with database.write_history() as connection:
+        await connection.execute(table.update().values(version=99))
+    is_counts = table is tables.summaries
+    reading = summarise(database, environment_id, DAY_AFTER, 60) if is_counts else read(database, environment_id)
+    with pytest.raises(ValueError, match=f"{table.name} of version 99 are not known"):
+        await reading
