@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from flagstaff import __version__
+from flagstaff.cli import backup, users
 from flagstaff.cli import serve as serving
-from flagstaff.cli import users
 from flagstaff.domain.errors import Error
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.storage.data_directory import DataDirectory
@@ -26,6 +26,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.add_typer(users.app, name="users")
+app.command()(backup.backup)
+app.command()(backup.restore)
+app.command()(backup.copy)
 
 
 def main() -> None:

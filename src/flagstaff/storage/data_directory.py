@@ -3,6 +3,7 @@
 import fcntl
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from flagstaff.domain.errors import Code, Error
@@ -50,6 +51,20 @@ class DataDirectory:
             os.close(self._lock)
             self._lock = None
 
+    def is_locked(self) -> bool:
+        """Whether another process has taken the folder."""
+        try:
+            descriptor = os.open(self.path / _LOCK_FILE, os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
     def secret_key(self) -> str:
         """The secret key kept here, with mode 0600; made at the first call."""
         path = self.path / _SECRET_FILE
@@ -63,3 +78,26 @@ class DataDirectory:
                 os.fsync(file.fileno())
             draft.rename(path)
         return path.read_text().strip()
+
+    def find_secret_key(self) -> str | None:
+        """The secret key kept here, if any; raises Error UNAVAILABLE when it cannot be read."""
+        try:
+            return (self.path / _SECRET_FILE).read_text().strip()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            message = f"The secret key {self.path / _SECRET_FILE} cannot be read: {error.strerror}."
+            raise Error(Code.UNAVAILABLE, message) from error
+
+    def keep_secret_key(self, key: str) -> None:
+        """Put a secret key here, in place of any other; raises Error UNAVAILABLE when it cannot be written."""
+        path = self.path / _SECRET_FILE
+        try:
+            descriptor, draft = tempfile.mkstemp(prefix=f"{_SECRET_FILE}.", dir=self.path)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(key)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(draft).rename(path)
+        except OSError as error:
+            raise Error(Code.UNAVAILABLE, f"The secret key {path} cannot be written: {error.strerror}.") from error
