@@ -23,15 +23,18 @@ _MIGRATION_LOCK = 0x464C4147  # any number that nobody else locks in this databa
 
 # What the drivers raise past SQLAlchemy's wrapping, while they connect.
 RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
-# SQLSTATE classes: connection exceptions, insufficient resources, operator intervention, system errors.
-_OUTAGE_CLASSES = ("08", "53", "57", "58")
+# SQLSTATE classes: connection exceptions, refused logins, missing databases, missing privileges, insufficient
+# resources, operator intervention, system errors.
+_OUTAGE_CLASSES = ("08", "28", "3D", "42501", "53", "57", "58")
 _SQLITE_OUTAGES = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )

@@ -1,8 +1,10 @@
 """What tools that handle a whole database need of each kind. Besides dialect.py, no other file tells them apart."""
 
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -146,3 +148,43 @@ async def other_sessions(connection: AsyncConnection) -> int:
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND starts_with(application_name, :name)
     """
     return await connection.scalar(sa.text(query), {"name": _APPLICATION}) or 0
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """What a database is: its product and version, and its clock in seconds since 1970."""
+
+    product: str
+    version: tuple[int, ...]
+    encoding: str
+    timezone: str
+    now: float
+    damage: str | None  # what the database finds wrong with itself
+
+
+async def server_facts(connection: AsyncConnection) -> ServerFacts:
+    """Ask a database about itself; with SQLite this reads the whole configuration, which is small."""
+    if connection.dialect.name == "postgresql":
+        query = """
+            SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
+                current_setting('TimeZone'), extract(epoch FROM clock_timestamp())
+        """
+        number, encoding, timezone, now = (await connection.execute(sa.text(query))).one()
+        return ServerFacts("PostgreSQL", divmod(number, 10_000), encoding, timezone, float(now), damage=None)
+    check = await connection.scalar(sa.text("PRAGMA quick_check(1)"))
+    encoding = await connection.scalar(sa.text("PRAGMA encoding"))
+    damage = None if check == "ok" else str(check)
+    # The database's clock is this machine's.
+    return ServerFacts("SQLite", sqlite3.sqlite_version_info, encoding, "UTC", time.time(), damage)
+
+
+async def history_bytes(connection: AsyncConnection) -> int:
+    """How much room the evaluation history takes."""
+    if connection.dialect.name == "postgresql":
+        query = """
+            SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint
+            FROM pg_class WHERE relnamespace = 'history'::regnamespace AND relkind = 'r'
+        """
+    else:
+        query = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+    return await connection.scalar(sa.text(query)) or 0
