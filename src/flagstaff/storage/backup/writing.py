@@ -31,17 +31,20 @@ _encoder = msgspec.json.Encoder()
 class BackupWriter:
     """A backup in the making; `open_writer` makes it."""
 
-    def __init__(self, tar: tarfile.TarFile) -> None:
+    def __init__(self, path: Path, tar: tarfile.TarFile) -> None:
+        self._path = path
         self._tar = tar
         self._checksums: list[str] = []
 
     def add(self, name: str, content: bytes) -> None:
-        """Add a part."""
+        """Add a part; raises Error UNAVAILABLE when there is no room for it."""
         entry = tarfile.TarInfo(name)
         entry.size = len(content)
         entry.mode = 0o600
         entry.mtime = int(time.time())
-        self._tar.addfile(entry, io.BytesIO(content))
+        # Here, not around the whole backup: an OSError while the database is read is the database's.
+        with _reporting_failure(self._path):
+            self._tar.addfile(entry, io.BytesIO(content))
         self._checksums.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
 
     def finish(self, manifest: Manifest) -> None:
@@ -59,24 +62,33 @@ def open_writer(path: Path) -> Iterator[BackupWriter]:
     """
     if path.exists():
         raise Error(Code.CONFLICT, f"{path} exists already. Choose another name, or delete it first.")
-    unfinished: Path | None = None
+    folder = path.absolute().parent
+    with _reporting_failure(path):
+        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=_UNFINISHED, dir=folder)
+    unfinished = Path(name)
+    file = os.fdopen(descriptor, "wb")
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=_UNFINISHED, dir=path.absolute().parent)
-        unfinished = Path(name)
-        with os.fdopen(descriptor, "wb") as file:
-            with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
-                yield BackupWriter(tar)
+        tar = tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115 - unclosed after failures
+        yield BackupWriter(path, tar)
+        with _reporting_failure(path):
+            tar.close()
             file.flush()
             os.fsync(file.fileno())
-        unfinished.rename(path)
-        unfinished = None
-        _sync(path.absolute().parent)
+            unfinished.rename(path)
+            _sync(folder)
+    finally:
+        with suppress(OSError):  # on a full disk the last bytes fail again, and were reported
+            file.close()
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _reporting_failure(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise Error(Code.UNAVAILABLE, f"The backup {path} cannot be written: {error.strerror}.") from error
-    finally:
-        if unfinished is not None:
-            with suppress(OSError):
-                unfinished.unlink()
 
 
 async def write_backup(
