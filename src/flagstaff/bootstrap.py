@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from flagstaff.domain.changes import Change
-from flagstaff.domain.errors import unavailable
+from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.mail.message import password_reset
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
@@ -234,13 +234,35 @@ class Flagstaff:
 
 @asynccontextmanager
 async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
-    """The use cases of accounts for the command line, beside a server or without one."""
+    """The use cases of accounts for the command line, beside a server or without one.
+
+    Raises:
+        Error: CONFLICT when the database is not at this version's revision and migrating it could pull it from under a
+            server; UNAVAILABLE when the database cannot be reached.
+    """
     flagstaff = Flagstaff(settings)
     try:
-        await migrate(settings.database_url, settings.data_dir)
+        if not await is_current(flagstaff.database):
+            await _migrate_alone(settings)
         yield flagstaff.accounts
     finally:
         await flagstaff.stop()
+
+
+async def _migrate_alone(settings: Settings) -> None:
+    """Migrate if no server can be running; raises Error CONFLICT where one is, or where that cannot be known."""
+    state = "The database is not at the revision of this version of Flagstaff."
+    if settings.database_url is not None:
+        raise Error(Code.CONFLICT, f"{state} Stop every instance, then run: flagstaff migrate")
+    directory = DataDirectory(settings.data_dir)
+    try:
+        directory.lock()
+    except Error as error:
+        raise Error(error.code, f"{state} {error.message}") from error
+    try:
+        await migrate(None, settings.data_dir)
+    finally:
+        directory.unlock()
 
 
 def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:

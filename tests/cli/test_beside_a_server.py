@@ -1,18 +1,20 @@
 """Accounts from the command line while a server runs on the same data."""
 
+from pathlib import Path
+
+from flagstaff.storage.database import Database
+from flagstaff.storage.migrate import current_revision, known_revisions, migrate
 from tests.support.command import run_flagstaff
+from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
-from tests.support.stores import Store
+from tests.support.stores import Store, postgresql_store, sqlite_store
 
 PASSWORD = "a password of another kind"
 
 
 async def test_accounts_are_made_and_tokens_ended_beside_a_running_server(store: Store) -> None:
-    environ = {"FLAGSTAFF_DATA_DIR": str(store.data_directory)}
-    if store.database_url:
-        environ["FLAGSTAFF_DATABASE_URL"] = store.database_url
-
+    environ = store.environ
     async with ServerProcess(store) as server, RemoteCaller(server.url) as caller:
         refused = run_flagstaff(
             "users", "create", "ada@example.com", "--password-stdin", environ=environ, stdin="short\n"
@@ -34,3 +36,45 @@ async def test_accounts_are_made_and_tokens_ended_beside_a_running_server(store:
         assert (await caller.get("/api/me")).status_code == 401
         await caller.log_in(password="the next one")
         await caller.create_project()
+
+
+async def test_a_database_of_another_revision_is_not_migrated_while_a_server_runs_on_it(store: Store) -> None:
+    environ = store.environ
+    async with ServerProcess(store):
+        # What a newer version's command line finds beside a server of an older one.
+        await migrate(store.database_url, store.data_directory, "0001")
+        refused = run_flagstaff(
+            "users", "create", "ada@example.com", "--password-stdin", environ=environ, stdin=PASSWORD
+        )
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert "not at the revision of this version" in refused.stderr.splitlines()[-1]
+        assert ("already serves" if store.database_url is None else "flagstaff migrate") in refused.stderr
+        assert await revision_of(store) == "0001"
+
+
+async def test_postgresql_is_never_migrated_by_the_way(postgres_template: PostgresServer, tmp_path: Path) -> None:
+    async with postgresql_store(postgres_template, tmp_path, template="template1") as store:
+        refused = run_flagstaff(
+            "users", "create", "ada@example.com", "--password-stdin", environ=store.environ, stdin=PASSWORD
+        )
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.splitlines()[-1].endswith("Stop every instance, then run: flagstaff migrate")
+        assert await revision_of(store) is None
+
+
+async def test_sqlite_is_migrated_when_no_server_runs(sqlite_template: Path, data_directory: Path) -> None:
+    store = sqlite_store(sqlite_template, data_directory)
+    await migrate(None, data_directory, "0001")
+    made = run_flagstaff(
+        "users", "create", "ada@example.com", "--password-stdin", environ=store.environ, stdin=PASSWORD
+    )
+    assert made.returncode == 0, made.stderr
+    assert await revision_of(store) == known_revisions()[-1]
+
+
+async def revision_of(store: Store) -> str | None:
+    database = Database(store.database_url, store.data_directory)
+    try:
+        return await current_revision(database)
+    finally:
+        await database.close()

@@ -23,6 +23,12 @@ class Store:
     database_url: str | None
     data_directory: Path
 
+    @property
+    def environ(self) -> dict[str, str]:
+        """The two variables, for commands."""
+        url = {"FLAGSTAFF_DATABASE_URL": self.database_url} if self.database_url else {}
+        return {"FLAGSTAFF_DATA_DIR": str(self.data_directory), **url}
+
 
 async def make_postgresql_template(server: PostgresServer, data_directory: Path) -> None:
     """Make the database that `postgresql_store` clones."""

@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from flagstaff import __version__
+from flagstaff.cli import backup, doctor, users
 from flagstaff.cli import serve as serving
-from flagstaff.cli import users
 from flagstaff.domain.errors import Error
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.migrate import migrate as run_migrations
+from flagstaff.telemetry import configure_logging
 from flagstaff.web.app import describe_api
 
 app = typer.Typer(
@@ -26,10 +27,15 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.add_typer(users.app, name="users")
+app.command()(backup.backup)
+app.command()(backup.restore)
+app.command()(backup.copy)
+app.command()(doctor.doctor)
 
 
 def main() -> None:
     """Run the command; what the operator can mend is one line on stderr and exit status 1."""
+    configure_logging("auto")  # to standard error: what a command prints is its result
     try:
         app()
     except (SettingsError, Error) as error:

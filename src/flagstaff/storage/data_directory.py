@@ -3,6 +3,8 @@
 import fcntl
 import os
 import secrets
+import stat
+import tempfile
 from pathlib import Path
 
 from flagstaff.domain.errors import Code, Error
@@ -29,7 +31,7 @@ class DataDirectory:
 
     def lock(self) -> None:
         """Take the folder for this process until it ends, however it ends; raises Error CONFLICT if it is taken."""
-        descriptor = os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = self._open_lock()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -50,6 +52,26 @@ class DataDirectory:
             os.close(self._lock)
             self._lock = None
 
+    def is_locked(self) -> bool:
+        """Whether another process has taken the folder; raises Error UNAVAILABLE if that cannot be told."""
+        if not (self.path / _LOCK_FILE).exists():
+            return False
+        descriptor = self._open_lock()
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def _open_lock(self) -> int:
+        try:
+            return os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            message = f"The data directory {self.path} cannot be used: {error.strerror}."
+            raise Error(Code.UNAVAILABLE, message) from error
+
     def secret_key(self) -> str:
         """The secret key kept here, with mode 0600; made at the first call."""
         path = self.path / _SECRET_FILE
@@ -63,3 +85,31 @@ class DataDirectory:
                 os.fsync(file.fileno())
             draft.rename(path)
         return path.read_text().strip()
+
+    def find_secret_key(self) -> str | None:
+        """The secret key kept here, if any; raises Error UNAVAILABLE when it cannot be read."""
+        try:
+            return (self.path / _SECRET_FILE).read_text().strip()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            message = f"The secret key {self.path / _SECRET_FILE} cannot be read: {error.strerror}."
+            raise Error(Code.UNAVAILABLE, message) from error
+
+    def secret_key_mode(self) -> int | None:
+        """The permissions of the secret key's file, if there is one."""
+        path = self.path / _SECRET_FILE
+        return stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+
+    def keep_secret_key(self, key: str) -> None:
+        """Put a secret key here, in place of any other; raises Error UNAVAILABLE when it cannot be written."""
+        path = self.path / _SECRET_FILE
+        try:
+            descriptor, draft = tempfile.mkstemp(prefix=f"{_SECRET_FILE}.", dir=self.path)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(key)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(draft).rename(path)
+        except OSError as error:
+            raise Error(Code.UNAVAILABLE, f"The secret key {path} cannot be written: {error.strerror}.") from error

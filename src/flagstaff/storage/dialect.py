@@ -23,15 +23,18 @@ _MIGRATION_LOCK = 0x464C4147  # any number that nobody else locks in this databa
 
 # What the drivers raise past SQLAlchemy's wrapping, while they connect.
 RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
-# SQLSTATE classes: connection exceptions, insufficient resources, operator intervention, system errors.
-_OUTAGE_CLASSES = ("08", "53", "57", "58")
+# SQLSTATE classes: connection exceptions, refused logins, missing databases, missing privileges, insufficient
+# resources, operator intervention, system errors.
+_OUTAGE_CLASSES = ("08", "28", "3D", "42501", "53", "57", "58")
 _SQLITE_OUTAGES = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
@@ -108,10 +111,14 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     return engine
 
 
-def migrating_engine(url: str | None, configuration: Path, history: Path) -> AsyncEngine:
-    """What migrations run on: one transaction over all tables, which begins when every other such one has ended."""
+def migrating_engine(url: str | None, configuration: Path, history: Path, *, journal_mode: str = "WAL") -> AsyncEngine:
+    """What migrations run on: one transaction over all tables, which begins when every other such one has ended.
+
+    With the journal mode DELETE even a kill in the middle of the commit leaves both SQLite files as they were. It needs
+    files that nobody else has open.
+    """
     if url is None:
-        return _migrating_sqlite_engine(configuration, history)
+        return _migrating_sqlite_engine(configuration, history, journal_mode)
     engine = postgresql_engine(url, command_timeout_seconds=None)
 
     @sa.event.listens_for(engine.sync_engine, "begin")
@@ -121,7 +128,7 @@ def migrating_engine(url: str | None, configuration: Path, history: Path) -> Asy
     return engine
 
 
-def _migrating_sqlite_engine(configuration: Path, history: Path) -> AsyncEngine:
+def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: str) -> AsyncEngine:
     engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool)
 
     # Foreign keys stay unwatched here: to alter a table in SQLite is to drop and rebuild it, which must not cascade.
@@ -130,9 +137,9 @@ def _migrating_sqlite_engine(configuration: Path, history: Path) -> AsyncEngine:
         connection.isolation_level = None  # the listener below, not the driver, begins transactions
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_MIGRATION_WAIT_SECONDS * 1000}")
-        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute(f"PRAGMA journal_mode = {journal_mode}")
         cursor.execute("ATTACH DATABASE ? AS history", (str(history),))
-        cursor.execute("PRAGMA history.journal_mode = WAL")
+        cursor.execute(f"PRAGMA history.journal_mode = {journal_mode}")
         cursor.close()
 
     @sa.event.listens_for(engine.sync_engine, "begin")

@@ -27,7 +27,7 @@ async def migrate(database_url: str | None, data_directory: Path, revision: str 
     try:
         with translated_errors():
             async with engine.begin() as connection:
-                return await connection.run_sync(_migrate, revision)
+                return await connection.run_sync(migrate_connection, revision)
     finally:
         await engine.dispose()
 
@@ -35,18 +35,19 @@ async def migrate(database_url: str | None, data_directory: Path, revision: str 
 async def current_revision(database: Database) -> str | None:
     """The revision that the database is at; None before the first."""
     async with database.read() as connection:
-        return await connection.run_sync(_current_revision)
+        return await connection.run_sync(present_revision)
 
 
 async def is_current(database: Database) -> bool:
     """Whether the database is at the revision that this version of Flagstaff needs."""
-    return await current_revision(database) == _revisions()[-1]
+    return await current_revision(database) == known_revisions()[-1]
 
 
-def _migrate(connection: sa.Connection, revision: str) -> list[str]:
-    revisions = _revisions()
+def migrate_connection(connection: sa.Connection, revision: str) -> list[str]:
+    """The same on a connection of `dialect.migrating_engine`, in its transaction."""
+    revisions = known_revisions()
     wanted = _steps(revisions, _resolve(revisions, revision))
-    present = _current_revision(connection)
+    present = present_revision(connection)
     if present is not None and present not in revisions:
         raise Error(
             Code.CONFLICT,
@@ -65,14 +66,15 @@ def _migrate(connection: sa.Connection, revision: str) -> list[str]:
     return revisions[wanted:done][::-1]
 
 
-def _current_revision(connection: sa.Connection) -> str | None:
+def present_revision(connection: sa.Connection) -> str | None:
+    """The revision that the database is at; None before the first."""
     if not sa.inspect(connection).has_table(_version.name):
         return None
     return connection.execute(sa.select(_version.c.version_num)).scalar_one_or_none()
 
 
 @cache
-def _revisions() -> list[str]:
+def known_revisions() -> list[str]:
     """Every revision, oldest first."""
     scripts = ScriptDirectory.from_config(_configuration()).walk_revisions()
     return [script.revision for script in scripts][::-1]

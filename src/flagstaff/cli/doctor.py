@@ -1,0 +1,148 @@
+"""`flagstaff doctor`: looks at everything that Flagstaff depends on and says what to do. Changes nothing."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from flagstaff import __version__
+from flagstaff.cli.findings import Finding, Status, fail, ok, warn
+from flagstaff.cli.machine_checks import check_machine
+from flagstaff.cli.progress import spell_size
+from flagstaff.domain.accounts import check_email
+from flagstaff.domain.errors import Code, Error
+from flagstaff.mail.probe import MailServerError, probe
+from flagstaff.settings import Settings, SettingsError
+from flagstaff.storage.examination import Examination, examine
+
+_COLOURS = {Status.OK: "green", Status.WARN: "yellow", Status.FAIL: "red"}
+_OLDEST_POSTGRESQL = 15  # older versions get no security updates any more
+_SLIGHT_SKEW_SECONDS = 1.0
+_GRAVE_SKEW_SECONDS = 30.0
+
+
+def doctor(
+    mail_to: Annotated[
+        str | None, typer.Option("--mail-to", metavar="ADDRESS", help="Send a test mail to this address as well.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Examine the settings, the data directory, the database, mail, the clock and limits, and say what to do.
+
+    It changes nothing and may run beside the server, best as the same user and with the same settings. The exit status
+    is 1 if anything fails.
+    """
+    findings = asyncio.run(_examine(mail_to))
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+    else:
+        _print(findings)
+    if any(finding.status is Status.FAIL for finding in findings):
+        raise typer.Exit(1)
+
+
+async def _examine(mail_to: str | None) -> list[Finding]:
+    try:
+        settings = Settings.load(os.environ)
+    except SettingsError as error:
+        return [fail("settings", str(error), "Correct it; nothing else can be examined before.")]
+    given = sum(1 for name in os.environ if name.startswith("FLAGSTAFF_"))
+    findings = [ok("settings", f"Flagstaff {__version__}, {given} set in the environment")]
+    findings += check_machine(settings)
+    findings += [finding async for finding in _check_database(settings)]
+    findings.append(await _check_mail(settings, mail_to))
+    return findings
+
+
+async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
+    try:
+        found = await examine(settings.database_url, settings.data_dir)
+    except Error as error:
+        if error.code is Code.NOT_FOUND:
+            yield warn("database", error.message, "The first start makes it. Is FLAGSTAFF_DATA_DIR as meant?")
+        else:
+            reason = str(error.__cause__ or error).partition("\n")[0]
+            yield fail(
+                "database", f"it cannot be used: {reason}", "Check FLAGSTAFF_DATABASE_URL and the database's log."
+            )
+        return
+    yield _database(found)
+    yield _revision(found)
+    yield _clock(found)
+    if found.is_current:
+        yield _history(found, settings)
+
+
+def _database(found: Examination) -> Finding:
+    server = found.server
+    name = f"{server.product} {'.'.join(map(str, server.version))}, {server.encoding}, time zone {server.timezone}"
+    if server.damage is not None:
+        return fail("database", f"{name}; it is damaged: {server.damage}", "Stop the server and restore a backup.")
+    if server.encoding not in {"UTF8", "UTF-8"}:
+        return fail("database", name, "Make a database with the encoding UTF8 and copy to it: flagstaff copy --to URL")
+    if server.product == "PostgreSQL" and server.version[0] < _OLDEST_POSTGRESQL:
+        return warn("database", name, "This version of PostgreSQL is not supported any more. Upgrade it.")
+    return ok("database", name)
+
+
+def _revision(found: Examination) -> Finding:
+    if found.is_current:
+        return ok("revision", f"{found.revision}, as this version needs it")
+    there = found.revision or "none"
+    advice = "Stop the server, back up, and run: flagstaff migrate. A start does the same."
+    if found.is_newer:
+        return fail(
+            "revision", f"{there} is unknown to this version ({found.newest_revision})", "Install a newer version."
+        )
+    return fail("revision", f"{there}; this version needs {found.newest_revision}", advice)
+
+
+def _clock(found: Examination) -> Finding:
+    lead = found.clock_lead
+    said = f"the database's clock is {abs(lead):.1f} seconds {'ahead of' if lead > 0 else 'behind'} this machine's"
+    advice = "Synchronise both clocks (NTP)."
+    if abs(lead) >= _GRAVE_SKEW_SECONDS:
+        return fail("clock", said, advice)
+    if abs(lead) >= _SLIGHT_SKEW_SECONDS:
+        return warn("clock", said, advice)
+    return ok("clock", "as the database's")
+
+
+def _history(found: Examination, settings: Settings) -> Finding:
+    since = f", since {found.oldest:%Y-%m-%d}" if found.oldest else ""
+    kept = f"kept for {settings.history_retention_days} days"
+    return ok("history", f"{found.evaluations} evaluations{since}, {spell_size(found.history_bytes)}, {kept}")
+
+
+async def _check_mail(settings: Settings, mail_to: str | None) -> Finding:
+    server = settings.smtp
+    if server is None:
+        advice = "Set FLAGSTAFF_SMTP_URL to have mails sent; until then each becomes a file in the folder outbox."
+        return (fail if mail_to else warn)("mail", "there is no mail server", advice)
+    where = f"{server.host}:{server.port}"
+    try:
+        recipient = None if mail_to is None else check_email(mail_to)
+        await probe(server, sender=settings.mail_from, recipient=recipient)
+    except ValueError as error:
+        return fail("mail", f"--mail-to {error}", "Give one address.")
+    except MailServerError as error:
+        return fail("mail", f"{where}: {error}", "Check FLAGSTAFF_SMTP_URL and the server's log.")
+    if server.security == "none" and server.password is not None:
+        return warn("mail", f"{where} takes the password in clear", "Use smtp+starttls:// or smtps://.")
+    sent = f", and took a test mail to {recipient}" if recipient else ""
+    return ok("mail", f"{where} accepts the connection{' and the login' if server.user else ''}{sent}")
+
+
+def _print(findings: list[Finding]) -> None:
+    console = Console(soft_wrap=True, highlight=False)
+    width = max(len(finding.check) for finding in findings)
+    for finding in findings:
+        status = Text(f"{finding.status:<4}", style=_COLOURS[finding.status])
+        console.print(status, Text(f" {finding.check:<{width}}  {finding.found}"))
+        if finding.advice:
+            console.print(Text(f"{'':<{width + 8}}{finding.advice}"))

@@ -1,0 +1,151 @@
+"""What `flagstaff doctor` says of the settings and of the machine; nothing here changes anything."""
+
+import os
+import resource
+import shutil
+import stat
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from flagstaff.cli.findings import Finding, fail, ok, warn
+from flagstaff.cli.progress import spell_size
+from flagstaff.domain.errors import Error
+from flagstaff.settings import Settings
+from flagstaff.storage.data_directory import DataDirectory
+
+_MIN_KEY_CHARACTERS = 32
+_MIN_DESCRIPTORS = 4096
+_LITTLE_BYTES = 100 * 1024**2
+_ENOUGH_BYTES = 2 * 1024**3
+_UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
+
+
+def check_machine(settings: Settings) -> Iterator[Finding]:
+    """Everything that needs no network."""
+    directory = DataDirectory(settings.data_dir)
+    yield _data_directory(settings.data_dir)
+    yield _server(directory)
+    yield _secret_key(settings, directory)
+    yield _disk(settings.data_dir)
+    yield _descriptors()
+    yield _public_url(settings)
+    yield _trusted_proxies(settings)
+
+
+def _data_directory(path: Path) -> Finding:
+    check = "data directory"
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return warn(check, f"{path} does not exist", "The first start makes it. Is FLAGSTAFF_DATA_DIR as meant?")
+    except OSError as error:
+        return fail(check, f"{path}: {error.strerror}", "Run this command as the user that runs the server.")
+    mode = stat.S_IMODE(status.st_mode)
+    if not stat.S_ISDIR(status.st_mode):
+        return fail(check, f"{path} is not a folder", "Set FLAGSTAFF_DATA_DIR to a folder.")
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        return fail(check, f"{path} cannot be written", f"Give it to the server's user: chown -R USER {path}")
+    if mode & 0o077:
+        return fail(check, f"{path} has mode {mode:04o}, so that others can read it", f"Run: chmod 700 {path}")
+    if status.st_uid != os.geteuid():
+        return warn(
+            check,
+            f"{path} belongs to the user with the id {status.st_uid}, not to the one that runs this command",
+            "Run this command as the user that runs the server.",
+        )
+    return ok(check, f"{path}, mode {mode:04o}")
+
+
+def _server(directory: DataDirectory) -> Finding:
+    try:
+        running = directory.is_locked()
+    except Error as error:
+        return warn("server", error.message, "Run this command as the user that runs the server.")
+    return ok("server", "a server is running on the data directory" if running else "no server is running here")
+
+
+def _secret_key(settings: Settings, directory: DataDirectory) -> Finding:
+    check = "secret key"
+    if settings.secret_key is not None:
+        return ok(check, "set by FLAGSTAFF_SECRET_KEY")
+    try:
+        key, mode = directory.find_secret_key(), directory.secret_key_mode()
+    except Error as error:
+        return fail(check, error.message, "Run this command as the user that runs the server.")
+    if key is None or mode is None:
+        return warn(check, "there is none yet", "The first start makes one. Keep it with your backups.")
+    if mode & 0o077:
+        return fail(
+            check, f"the file has mode {mode:04o}, so that others can read it", "Run: chmod 600 secret-key there."
+        )
+    if len(key) < _MIN_KEY_CHARACTERS:
+        return fail(
+            check, "the file is empty or too short", "Stop the server and delete it; the next start makes another."
+        )
+    if settings.database_url is not None:
+        return warn(
+            check,
+            "in the data directory, of this instance alone",
+            "Set FLAGSTAFF_SECRET_KEY in every instance, should there be several.",
+        )
+    return ok(check, f"in the data directory, mode {mode:04o}")
+
+
+def _disk(path: Path) -> Finding:
+    check = "disk"
+    existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    found = f"{spell_size(free)} free at {path}"
+    if free < _LITTLE_BYTES:
+        return fail(check, found, "Make room: without it writes are refused and evaluations are not recorded.")
+    if free < _ENOUGH_BYTES:
+        return warn(check, found, "Make room, or lower FLAGSTAFF_HISTORY_RETENTION_DAYS.")
+    return ok(check, found)
+
+
+def _descriptors() -> Finding:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)  # the server raises its soft limit to the hard one
+    if hard == resource.RLIM_INFINITY:
+        return ok("descriptors", "no limit")
+    if hard < _MIN_DESCRIPTORS:
+        advice = "Each connection takes one. Set LimitNOFILE=65536 in the unit, or raise ulimit -Hn."
+        return warn("descriptors", f"at most {hard}", advice)
+    return ok("descriptors", f"at most {hard}")
+
+
+def _public_url(settings: Settings) -> Finding:
+    check, url = "public URL", settings.public_url
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host in _UNSPECIFIED:
+        return fail(check, f"{url} is no address that a browser can open", "Set FLAGSTAFF_PUBLIC_URL.")
+    if _is_loopback(host):
+        advice = "Links in mails lead there. Set FLAGSTAFF_PUBLIC_URL to the address that people open."
+        return ok(check, url) if _is_loopback(settings.host) and not settings.smtp else warn(check, url, advice)
+    if parts.scheme == "http":
+        return warn(check, url, "Passwords and tokens travel in clear. Put a proxy with TLS in front: https://…")
+    return ok(check, url)
+
+
+def _trusted_proxies(settings: Settings) -> Finding:
+    check, networks = "trusted proxies", settings.trusted_proxies
+    if any(network.prefixlen == 0 for network in networks):
+        return fail(check, "every address is trusted", "Name your proxies only: others can claim any address.")
+    if networks:
+        return ok(check, ", ".join(map(str, networks)))
+    if settings.public_url.startswith("https:"):
+        return warn(
+            check,
+            "none, but the public URL is https, so there is a proxy",
+            "All clients share its rate limit. Set FLAGSTAFF_TRUSTED_PROXIES to the proxy's address.",
+        )
+    return ok(check, "none")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,141 @@
+"""Making a backup: one tar file, which appears under its name whole or not at all."""
+
+import gzip
+import hashlib
+import io
+import os
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from flagstaff import __version__
+from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.moments import format_moment
+from flagstaff.storage.backup.dump import Dump
+from flagstaff.storage.backup.forms import Progress, TableForm
+from flagstaff.storage.backup.manifest import CHECKSUMS, MANIFEST, SECRET_KEY, Manifest, TableEntry
+
+# A part is made in memory, for a tar file says how long a file is before the file comes.
+_PART_BYTES = 4 * 1024 * 1024
+_COMPRESSION = 3  # most of a history is packed already
+_UNFINISHED = ".unfinished"
+_encoder = msgspec.json.Encoder()
+
+
+class BackupWriter:
+    """A backup in the making; `open_writer` makes it."""
+
+    def __init__(self, path: Path, tar: tarfile.TarFile) -> None:
+        self._path = path
+        self._tar = tar
+        self._checksums: list[str] = []
+
+    def add(self, name: str, content: bytes) -> None:
+        """Add a part; raises Error UNAVAILABLE when there is no room for it."""
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        entry.mode = 0o600
+        entry.mtime = int(time.time())
+        # Here, not around the whole backup: an OSError while the database is read is the database's.
+        with _reporting_failure(self._path):
+            self._tar.addfile(entry, io.BytesIO(content))
+        self._checksums.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
+
+    def finish(self, manifest: Manifest) -> None:
+        """Add what tells a whole backup from a broken one."""
+        self.add(MANIFEST, manifest.encode())
+        self.add(CHECKSUMS, "".join(self._checksums).encode())
+
+
+@contextmanager
+def open_writer(path: Path) -> Iterator[BackupWriter]:
+    """Write a backup beside its place, for its owner's eyes only, and put it there when the block ends well.
+
+    Raises:
+        Error: CONFLICT when something has that name; UNAVAILABLE when the disk is full or the folder cannot be written.
+    """
+    if path.exists():
+        raise Error(Code.CONFLICT, f"{path} exists already. Choose another name, or delete it first.")
+    folder = path.absolute().parent
+    with _reporting_failure(path):
+        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=_UNFINISHED, dir=folder)
+    unfinished = Path(name)
+    file = os.fdopen(descriptor, "wb")
+    try:
+        tar = tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115 - unclosed after failures
+        yield BackupWriter(path, tar)
+        with _reporting_failure(path):
+            tar.close()
+            file.flush()
+            os.fsync(file.fileno())
+            unfinished.rename(path)
+            _sync(folder)
+    finally:
+        with suppress(OSError):  # on a full disk the last bytes fail again, and were reported
+            file.close()
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _reporting_failure(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Error(Code.UNAVAILABLE, f"The backup {path} cannot be written: {error.strerror}.") from error
+
+
+async def write_backup(
+    dump: Dump, writer: BackupWriter, *, database: str, history: bool, secret_key: str | None, progress: Progress
+) -> Manifest:
+    """Write all that a dump holds, and the secret key; return what was written."""
+    if secret_key is not None:
+        writer.add(SECRET_KEY, secret_key.encode())
+    entries = [await _write_table(dump, writer, form, progress) for form in dump.forms]
+    manifest = Manifest(
+        flagstaff=__version__,
+        revision=dump.revision,
+        made_at=format_moment(datetime.now(UTC)),
+        database=database,
+        history=history,
+        tables=entries,
+    )
+    writer.finish(manifest)
+    return manifest
+
+
+async def _write_table(dump: Dump, writer: BackupWriter, form: TableForm, progress: Progress) -> TableEntry:
+    entry = TableEntry(form, 0, dump.counters.get(form.full_name), [])
+    lines = bytearray()
+    async for rows in dump.batches(form):
+        for row in rows:
+            lines += _encoder.encode(row) + b"\n"
+            if len(lines) >= _PART_BYTES:
+                _write_part(writer, entry, lines)
+                lines = bytearray()
+        entry.rows += len(rows)
+        progress(form.full_name, len(rows))
+    if lines:
+        _write_part(writer, entry, lines)
+    return entry
+
+
+def _write_part(writer: BackupWriter, entry: TableEntry, lines: bytearray) -> None:
+    name = f"{entry.table.full_name}/{len(entry.parts) + 1:06}.jsonl.gz"
+    writer.add(name, gzip.compress(lines, _COMPRESSION, mtime=0))
+    entry.parts.append(name)
+
+
+def _sync(folder: Path) -> None:
+    """Have the new name survive a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

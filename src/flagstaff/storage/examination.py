@@ -1,0 +1,71 @@
+"""What a database says of itself, for people who look for what is wrong. Nothing is changed or created."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from flagstaff.domain.errors import Code, Error
+from flagstaff.storage import maintenance, tables
+from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.migrate import current_revision, known_revisions
+
+_segments = tables.segments.c
+_history_query = sa.select(sa.func.sum(_segments.size), sa.func.min(_segments.first_time))
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A database's state; sizes are in bytes, the clock's lead over this machine's in seconds."""
+
+    server: maintenance.ServerFacts
+    clock_lead: float
+    revision: str | None
+    newest_revision: str
+    evaluations: int
+    oldest: datetime | None
+    history_bytes: int
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this version of Flagstaff can work with the database."""
+        return self.revision == self.newest_revision
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer version has migrated the database."""
+        return self.revision is not None and self.revision not in known_revisions()
+
+
+async def examine(url: str | None, data_directory: Path) -> Examination:
+    """Look at a database.
+
+    Raises:
+        Error: NOT_FOUND when there is none yet, UNAVAILABLE when it cannot be reached or is damaged.
+    """
+    if url is None:
+        for name in (CONFIGURATION_FILE, HISTORY_FILE):
+            if not (data_directory / name).exists():
+                raise Error(Code.NOT_FOUND, f"{data_directory / name} does not exist")
+    database = Database(url, data_directory)
+    try:
+        async with database.read() as connection:
+            began = time.time()
+            server = await maintenance.server_facts(connection)
+            clock_lead = server.now - (began + time.time()) / 2
+        revision = await current_revision(database)
+        evaluations, oldest, size = (
+            await _measure_history(database) if revision == known_revisions()[-1] else (0, None, 0)
+        )
+    finally:
+        await database.close()
+    return Examination(server, clock_lead, revision, known_revisions()[-1], evaluations, oldest, size)
+
+
+async def _measure_history(database: Database) -> tuple[int, datetime | None, int]:
+    async with database.read_history() as connection:
+        evaluations, oldest = (await connection.execute(_history_query)).one()
+        size = await maintenance.history_bytes(connection)
+    return evaluations or 0, None if oldest is None else tables.moment(oldest), size

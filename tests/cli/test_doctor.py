@@ -1,0 +1,154 @@
+"""`flagstaff doctor`: each thing it looks at, as it should be and as it should not."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flagstaff.storage.database import CONFIGURATION_FILE, Database
+from flagstaff.storage.migrate import migrate
+from tests.mail.test_smtp import Inbox, smtp_server
+from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.command import run_flagstaff
+from tests.support.history import make_batch, make_layout, make_record, write
+from tests.support.ports import free_port
+from tests.support.server import ServerProcess
+from tests.support.stores import Store, sqlite_store
+
+KEY = {"FLAGSTAFF_SECRET_KEY": "k" * 40}
+
+
+def examine(environ: dict[str, str], *arguments: str, status: int = 0) -> dict[str, Any]:
+    """Each finding by what was looked at."""
+    outcome = run_flagstaff("doctor", "--json", *arguments, environ=environ)
+    assert outcome.returncode == status, outcome.stdout + outcome.stderr
+    found = {finding["check"]: finding for finding in json.loads(outcome.stdout)}
+    assert all(finding["advice"] for finding in found.values() if finding["status"] != "OK")
+    assert (status == 1) == any(finding["status"] == "FAIL" for finding in found.values())
+    return found
+
+
+@pytest.fixture
+def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
+    """A migrated SQLite database."""
+    return sqlite_store(sqlite_template, data_directory)
+
+
+def test_a_setting_that_is_wrong_is_all_that_is_said() -> None:
+    found = examine({"FLAGSTAFF_PORT": "high"}, status=1)
+    assert list(found) == ["settings"]
+    assert found["settings"]["found"].startswith("FLAGSTAFF_PORT must be")
+
+
+def test_nothing_is_made_where_nothing_is(tmp_path: Path) -> None:
+    found = examine({"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")})
+    assert {found[check]["status"] for check in ("data directory", "secret key", "database")} == {"WARN"}
+    assert not (tmp_path / "data").exists()
+
+
+def test_what_others_can_read_fails(sqlite: Store) -> None:
+    key = sqlite.data_directory / "secret-key"
+    key.write_text("k" * 40)
+    key.chmod(0o644)
+    sqlite.data_directory.chmod(0o755)
+    found = examine(sqlite.environ, status=1)
+    assert found["data directory"]["advice"] == f"Run: chmod 700 {sqlite.data_directory}"
+    assert "chmod 600" in found["secret key"]["advice"]
+    assert sqlite.data_directory.stat().st_mode & 0o777 == 0o755  # it only looks
+
+
+def test_an_empty_secret_key_fails(sqlite: Store) -> None:
+    (sqlite.data_directory / "secret-key").touch(0o600)
+    assert examine(sqlite.environ, status=1)["secret key"]["found"] == "the file is empty or too short"
+
+
+async def test_a_database_of_another_revision_fails(store: Store) -> None:
+    await migrate(store.database_url, store.data_directory, "0001")
+    found = examine(store.environ, status=1)
+    assert found["revision"]["status"] == "FAIL"
+    assert "flagstaff migrate" in found["revision"]["advice"]
+
+
+async def test_a_database_of_a_newer_version_fails(store: Store) -> None:
+    database = Database(store.database_url, store.data_directory)
+    async with database.transaction() as transaction:
+        await transaction.connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    await database.close()
+    assert examine(store.environ, status=1)["revision"]["advice"] == "Install a newer version."
+
+
+def test_a_damaged_database_fails(sqlite: Store) -> None:
+    (sqlite.data_directory / CONFIGURATION_FILE).write_bytes(b"SQLite format 3\0" + os.urandom(4096))
+    assert examine(sqlite.environ, status=1)["database"]["status"] == "FAIL"
+
+
+def test_a_database_that_is_away_fails_with_the_reason(data_directory: Path) -> None:
+    url = f"postgresql://flagstaff:hidden@127.0.0.1:{free_port()}/flagstaff"
+    found = examine({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url}, status=1)
+    assert "onnect" in found["database"]["found"]
+    assert "hidden" not in json.dumps(found)
+
+
+def test_a_mail_server_that_is_away_fails(sqlite: Store) -> None:
+    smtp = {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{free_port()}"}
+    assert examine(sqlite.environ | smtp, status=1)["mail"]["status"] == "FAIL"
+
+
+def test_addresses_that_cannot_be_meant(sqlite: Store) -> None:
+    everybody = {"FLAGSTAFF_PUBLIC_URL": "http://0.0.0.0:8000", "FLAGSTAFF_TRUSTED_PROXIES": "0.0.0.0/0"}
+    found = examine(sqlite.environ | everybody, status=1)
+    assert found["public URL"]["status"] == found["trusted proxies"]["status"] == "FAIL"
+    proxied = examine(sqlite.environ | {"FLAGSTAFF_PUBLIC_URL": "https://flags.example.com"})
+    assert proxied["trusted proxies"]["status"] == "WARN"
+    clear = examine(sqlite.environ | {"FLAGSTAFF_PUBLIC_URL": "http://flags.example.com"})
+    assert clear["public URL"]["status"] == "WARN"
+
+
+def test_few_descriptors_are_worth_a_warning(sqlite: Store) -> None:
+    command = 'ulimit -n 512; exec "$0" -m flagstaff doctor --json'
+    environ = {"PATH": os.environ["PATH"], **sqlite.environ}
+    outcome = subprocess.run(["sh", "-c", command, sys.executable], env=environ, capture_output=True, check=True)
+    found = {finding["check"]: finding for finding in json.loads(outcome.stdout)}
+    assert (found["descriptors"]["status"], found["descriptors"]["found"]) == ("WARN", "at most 512")
+
+
+async def test_a_test_mail_is_sent_only_when_asked_for(sqlite: Store) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox) as port:
+        environ = sqlite.environ | {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{port}"}
+        found = await asyncio.to_thread(examine, environ)
+        assert found["mail"]["status"] == "OK"
+        assert not inbox.mails
+        await asyncio.to_thread(examine, environ, "--mail-to", "ada@example.com")
+    assert [mail["to"] for mail in inbox.mails] == ["ada@example.com"]
+
+
+async def test_beside_a_running_server_everything_is_said_of_the_database(store: Store) -> None:
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    database = Database(store.database_url, store.data_directory)
+    await store_all(database, account, project, environment)
+    await write(database, make_batch(environment.id, make_layout(), make_record(), make_record(1)))
+    await database.close()
+    async with ServerProcess(store, KEY):
+        found = await asyncio.to_thread(examine, store.environ | KEY)
+    checks = ("settings", "data directory", "server", "secret key", "database", "revision", "clock", "history")
+    assert {found[check]["status"] for check in checks} == {"OK"}
+    assert found["server"]["found"] == "a server is running on the data directory"
+    assert found["database"]["found"].startswith("PostgreSQL 18" if store.database_url else "SQLite 3")
+    assert found["history"]["found"].startswith("2 evaluations, since 2026-11-20, ")
+
+
+def test_people_get_a_line_for_each_thing_and_advice_below(sqlite: Store) -> None:
+    outcome = run_flagstaff("doctor", environ=sqlite.environ)
+    assert outcome.returncode == 0
+    lines = outcome.stdout.splitlines()
+    assert lines[0].startswith("OK    settings         Flagstaff ")
+    mail = next(number for number, line in enumerate(lines) if line.startswith("WARN  mail"))
+    assert lines[mail + 1].strip().startswith("Set FLAGSTAFF_SMTP_URL")
