@@ -36,9 +36,11 @@ from flagstaff.storage.feed import Feed
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
+from flagstaff.web.edge.admission import Admission
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import RequestIds
+from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.lane import Lane, connection_class
 
@@ -96,6 +98,11 @@ class Flagstaff:
         self._history = History(self.database, now)
         self._recorder = Recorder(write=self._history.record, spool=Spool(settings.data_dir / _SPOOL_FOLDER))
         self._purge = Periodic("history purge", _PURGE_SECONDS, self._purge_history)
+        self.admission = Admission(
+            most=settings.max_connections,
+            most_per_address=settings.max_connections_per_address,
+            trusted_proxies=settings.trusted_proxies,
+        )
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
@@ -127,7 +134,8 @@ class Flagstaff:
             state, evaluate, request_ids=request_ids, cross_origin=cross_origin, access_log=settings.access_log
         )
         lane = Lane(evaluate, limits=limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
-        self.connection_class = connection_class(request_ids, lane if settings.evaluate_lane else None)
+        self.refusals = Refusals(request_ids, limits, self.metrics)
+        self.connection_class = connection_class(self.refusals, lane if settings.evaluate_lane else None)
 
     async def start(self) -> None:
         """Take the data directory, migrate, load what the hot path needs.
@@ -195,10 +203,12 @@ class Flagstaff:
         await self._history.purge(timedelta(days=self._settings.history_retention_days))
 
     def _export_figures(self) -> None:
-        recorder, export = self._recorder, self.metrics
+        recorder, admission, export = self._recorder, self.admission, self.metrics
         export.add_counter("history_written", "Evaluations in the history.", lambda: recorder.written)
         export.add_counter("history_dropped", "Evaluations that no room was left for.", lambda: recorder.dropped)
         export.add_gauge("history_waiting", "Evaluations on their way to the history.", lambda: recorder.waiting)
+        export.add_gauge("connections", "Open connections.", lambda: admission.open)
+        export.add_counter("connections_refused", "Connections refused at a bound.", lambda: admission.refused)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
 
     async def _check_readiness(self) -> None:

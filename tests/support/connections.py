@@ -13,8 +13,24 @@ from uvicorn.server import ServerState
 
 from flagstaff.web.edge.protocol import BoundedProtocol
 
+BODY = b'{"environment":"production","context":{"user_id":"ada"}}'
+"""What an application sends for Ada."""
+
 _PATIENCE_SECONDS = 10
 _DATE = b"Fri, 20 Nov 2026 10:00:00 GMT"
+
+
+def request(
+    sdk_key: bytes, body: bytes = BODY, *headers: bytes, line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1"
+) -> bytes:
+    """A request; headers come before the usual ones."""
+    lines = (line, b"Host: flags", b"X-Request-ID: r1", *headers, b"X-SDK-Key: " + sdk_key)
+    return b"\r\n".join((*lines, b"Content-Length: %d" % len(body), b"", body))
+
+
+def bare(sdk_key: bytes, *headers: bytes, rest: bytes = b"", line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1") -> bytes:
+    """A request without a length, with these headers and with anything after them."""
+    return b"\r\n".join((line, b"Host: flags", b"X-Request-ID: r1", b"X-SDK-Key: " + sdk_key, *headers, b"", rest))
 
 
 @dataclass(frozen=True)
