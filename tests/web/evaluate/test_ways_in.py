@@ -429,3 +429,23 @@ async def assert_refused(connection: Connection, status: int) -> None:
     assert answer.header("connection") == "close"
     assert answer.json()["request_id"] == answer.header("x-request-id")
     assert await connection.receive_rest() == b""
+
+
+OFFERS = {
+    "with a length": lambda key: request(key, BODY, b"Connection: Upgrade", b"Upgrade: h2c"),
+    "in chunks": lambda key: bare(
+        key, b"Connection: Upgrade", b"Upgrade: h2c", b"Transfer-Encoding: chunked", rest=CHUNKED
+    ),
+}
+
+
+@pytest.mark.parametrize("offer", OFFERS)
+async def test_a_request_that_offers_a_protocol_may_be_cut_at_any_byte(
+    server: Listener, sdk_key: bytes, offer: str
+) -> None:
+    whole = OFFERS[offer](sdk_key)
+    connection = await server.connect()
+    for cut in range(1, len(whole)):
+        connection.feed(whole[:cut], whole[cut:])
+        assert is_on(await connection.receive()), whole[:cut]
+    assert not connection.server.pipeline
