@@ -37,9 +37,11 @@ from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
+from flagstaff.web.edge.admission import Admission
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import RequestIds
+from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.lane import Lane, connection_class
 
@@ -109,6 +111,11 @@ class Flagstaff:
         )
         retention = timedelta(days=settings.history_retention_days)
         self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
+        self.admission = Admission(
+            most=settings.max_connections,
+            most_per_address=settings.max_connections_per_address,
+            trusted_proxies=settings.trusted_proxies,
+        )
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
@@ -141,7 +148,8 @@ class Flagstaff:
             state, evaluate, request_ids=request_ids, cross_origin=cross_origin, access_log=settings.access_log
         )
         lane = Lane(evaluate, limits=limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
-        self.connection_class = connection_class(request_ids, lane if settings.evaluate_lane else None)
+        self.refusals = Refusals(request_ids, limits, self.metrics)
+        self.connection_class = connection_class(self.refusals, lane if settings.evaluate_lane else None)
 
     async def start(self) -> None:
         """Take the data directory, migrate, load what the hot path needs.
@@ -212,12 +220,14 @@ class Flagstaff:
         await self._upkeep.purge()
 
     def _export_figures(self) -> None:
-        recorder, upkeep, export = self._recorder, self._upkeep, self.metrics
+        recorder, upkeep, admission, export = self._recorder, self._upkeep, self.admission, self.metrics
         export.add_counter("history_written", "Evaluations in the history.", lambda: recorder.written)
         export.add_counter("history_dropped", "Evaluations that no room was left for.", lambda: recorder.dropped)
         export.add_gauge("history_waiting", "Evaluations on their way to the history.", lambda: recorder.waiting)
         export.add_counter("history_deleted", "Evaluations over the history's bytes.", lambda: upkeep.deleted)
         export.add_gauge("history_bytes", "What the history takes, by and large.", lambda: upkeep.bytes)
+        export.add_gauge("connections", "Open connections.", lambda: admission.open)
+        export.add_counter("connections_refused", "Connections refused at a bound.", lambda: admission.refused)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
         tasks = self._supervisor

@@ -4,7 +4,6 @@ A test process has one browser and one server for all its tests, which therefore
 apart is whom they are about: everybody has a browser context and an account of their own.
 """
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ from playwright.async_api import Browser, async_playwright
 from flagstaff.web.dashboard.pages import DIRECTORY
 from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
 from tests.e2e.people import Person
+from tests.support.debian import leave_out
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
@@ -33,13 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
-
-
-def leave_out(why: str) -> None:
-    """Skip, but never where every test counts."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(why)
-    pytest.skip(why)
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.e2e.conftest import leave_out
 from tests.e2e.people import Person, environment_page, flag_page
+from tests.support.debian import leave_out
 from tests.support.server import ServerProcess
 
 AXE = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"

@@ -109,6 +109,7 @@ async def check_manners(response: httpx.Response) -> None:
     if response.status_code < 400:
         return
     assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["cache-control"] == "no-store"
     if response.request.method == "HEAD":
         return
     problem = response.json()

@@ -13,8 +13,24 @@ from uvicorn.server import ServerState
 
 from flagstaff.web.edge.protocol import BoundedProtocol
 
+BODY = b'{"environment":"production","context":{"user_id":"ada"}}'
+"""What an application sends for Ada."""
+
 _PATIENCE_SECONDS = 10
 _DATE = b"Fri, 20 Nov 2026 10:00:00 GMT"
+
+
+def request(
+    sdk_key: bytes, body: bytes = BODY, *headers: bytes, line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1"
+) -> bytes:
+    """A request; headers come before the usual ones."""
+    lines = (line, b"Host: flags", b"X-Request-ID: r1", *headers, b"X-SDK-Key: " + sdk_key)
+    return b"\r\n".join((*lines, b"Content-Length: %d" % len(body), b"", body))
+
+
+def bare(sdk_key: bytes, *headers: bytes, rest: bytes = b"", line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1") -> bytes:
+    """A request without a length, with these headers and with anything after them."""
+    return b"\r\n".join((line, b"Host: flags", b"X-Request-ID: r1", b"X-SDK-Key: " + sdk_key, *headers, b"", rest))
 
 
 @dataclass(frozen=True)
@@ -34,28 +50,28 @@ class Answer:
         return json.loads(self.body)
 
 
-class Connection:
-    """A client's side of a connection, and the server's as `server`."""
+class Client:
+    """A client's side of a connection. A context manager: leaving it closes the connection."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, server: BoundedProtocol) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self.server = server
 
-    def feed(self, *reads: bytes) -> None:
-        """Have the server read these one after the other, as the network might have cut them."""
-        for read in reads:
-            self.server.data_received(read)
+    @classmethod
+    async def connect(cls, port: int, *, source: str = "127.0.0.1") -> "Client":
+        """A connection to a server on this machine; any `source` in 127.0.0.0/8 is a client of its own."""
+        return cls(*await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0)))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def send(self, data: bytes) -> None:
         """Send through the network."""
         self._writer.write(data)
         await self._writer.drain()
-
-    def stop_reading(self) -> None:
-        """Leave unread what comes; the server's buffer is made small, so that it is soon full."""
-        self._writer.transport.pause_reading()  # type: ignore[attr-defined]
-        self.server.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
 
     def end(self) -> None:
         """Say that nothing more will be sent; answers may still come."""
@@ -66,7 +82,7 @@ class Connection:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             head = await self._reader.readuntil(b"\r\n\r\n")
             status, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-            headers = tuple((name, value) for name, _, value in (line.partition(": ") for line in lines))
+            headers = tuple((name.lower(), value) for name, _, value in (line.partition(": ") for line in lines))
             body = await self._reader.readexactly(int(dict(headers).get("content-length", "0")))
         return Answer(int(status.split()[1]), headers, body)
 
@@ -80,6 +96,24 @@ class Connection:
         self._writer.close()
         with suppress(ConnectionError):  # the server had left before
             await self._writer.wait_closed()
+
+
+class Connection(Client):
+    """A client's side of a connection, and the server's as `server`."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, server: BoundedProtocol) -> None:
+        super().__init__(reader, writer)
+        self.server = server
+
+    def feed(self, *reads: bytes) -> None:
+        """Have the server read these one after the other, as the network might have cut them."""
+        for read in reads:
+            self.server.data_received(read)
+
+    def stop_reading(self) -> None:
+        """Leave unread what comes; the server's buffer is made small, so that it is soon full."""
+        self._writer.transport.pause_reading()  # type: ignore[attr-defined]
+        self.server.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
 
 
 class Listener:

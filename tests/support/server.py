@@ -20,8 +20,11 @@ _STOP_SECONDS = 15
 class ServerProcess:
     """One server on a store. A context manager: entering starts it, leaving ends it in whatever state it is."""
 
-    def __init__(self, store: Store, environ: Mapping[str, str] | None = None) -> None:
-        """`environ` is added to the settings of the store and the port."""
+    def __init__(
+        self, store: Store, environ: Mapping[str, str] | None = None, *, open_files: int | None = None
+    ) -> None:
+        """`environ` is added to the settings of the store and the port; `open_files` lowers the system's limit."""
+        self._open_files = open_files
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file: Path = store.data_directory.parent / f"server-{self.port}.log"
@@ -68,7 +71,9 @@ class ServerProcess:
     async def launch(self) -> None:
         """Start it without waiting for anything, for starts that are to fail."""
         with self.log_file.open("ab") as log:
-            command = (sys.executable, "-m", "flagstaff", "serve")
+            command: tuple[str, ...] = (sys.executable, "-m", "flagstaff", "serve")
+            if self._open_files is not None:
+                command = ("sh", "-c", f'ulimit -n {self._open_files}; exec "$@"', "sh", *command)
             self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log, env=self._environ)
 
     async def wait(self) -> int:

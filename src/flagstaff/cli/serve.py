@@ -7,6 +7,8 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import cast
 
 import structlog
 import uvicorn
@@ -16,8 +18,10 @@ from rich.markup import escape
 from flagstaff import __version__
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
+from flagstaff.runtime.descriptors import RESERVE, raise_limit
 from flagstaff.settings import Settings
 from flagstaff.telemetry import configure_logging
+from flagstaff.web.edge.acceptor import Acceptor
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +39,28 @@ _COLLECT_AFTER_ALLOCATIONS = 20_000
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, whose caller handles the signals: it would raise them again and so end the process too soon."""
+    """uvicorn's server, with two differences.
+
+    Its caller handles the signals: it would raise them again and so end the process too soon. And it accepts
+    connections within bounds.
+    """
+
+    def __init__(self, config: uvicorn.Config, flagstaff: Flagstaff) -> None:
+        super().__init__(config)
+        self._flagstaff = flagstaff
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        make_protocol = partial(
+            self._flagstaff.connection_class, config=self.config, server_state=self.server_state, app_state={}
+        )
+        self.servers = []
+        for listener in sockets or ():
+            acceptor = Acceptor(
+                listener, make_protocol, admission=self._flagstaff.admission, refusals=self._flagstaff.refusals
+            )
+            acceptor.start()
+            self.servers.append(cast("asyncio.Server", acceptor))
+        self.started = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -54,6 +79,7 @@ def serve(settings: Settings) -> None:
 
 async def _serve(settings: Settings) -> None:
     flagstaff = Flagstaff(settings)
+    _make_room_for_connections(flagstaff)
     config = uvicorn.Config(
         flagstaff.asgi,
         host=settings.host,
@@ -68,7 +94,7 @@ async def _serve(settings: Settings) -> None:
         timeout_keep_alive=_IDLE_CONNECTION_SECONDS,
         timeout_graceful_shutdown=_FINISH_REQUESTS_SECONDS,
     )
-    server = _Server(config)
+    server = _Server(config, flagstaff)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, server.handle_exit, number, None)
@@ -89,6 +115,20 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER_ALLOCATIONS)
+
+
+def _make_room_for_connections(flagstaff: Flagstaff) -> None:
+    wanted = flagstaff.admission.most
+    room = raise_limit(wanted)
+    flagstaff.admission.keep_within(room)
+    if room < wanted:
+        log.warning(
+            "few_descriptors",
+            connections=room,
+            wanted=wanted,
+            advice=f"allow {wanted + RESERVE} open files (LimitNOFILE= in systemd, ulimit -n), "
+            "or lower FLAGSTAFF_MAX_CONNECTIONS",
+        )
 
 
 def _listen(settings: Settings) -> socket.socket:

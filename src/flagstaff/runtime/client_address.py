@@ -6,6 +6,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 MAX_HOPS = 32  # a longer X-Forwarded-For is not walked to its end: that is work which a client could choose
+MAX_LENGTH = 64  # of one address: the longest of IPv6 with a zone, brackets and a port; a longer text is none
 
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
 
@@ -16,21 +17,28 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4N
     That is the peer, unless it is a trusted proxy: then the right-most address of X-Forwarded-For (the values of
     several such headers joined by commas, in their order) that is not itself trusted.
     """
+    return _key(find_client(peer, forwarded_for, trusted))
+
+
+def find_client(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4Network | IPv6Network]) -> str:
+    """The same address as it was written, of IPv6 all of it: what a log shows. At most MAX_LENGTH, or else the peer."""
     client = peer
     if trusted and forwarded_for:
-        for hop in reversed(forwarded_for.rsplit(",", MAX_HOPS)):
-            if not _is_in(trusted, client) or _address(hop) is None:
+        for text in reversed(forwarded_for.rsplit(",", MAX_HOPS)):
+            hop = text.strip()
+            if not is_trusted(client, trusted) or _address(hop) is None:
                 break
             client = hop
-    return _key(client)
+    return client
 
 
-def _is_in(networks: Sequence[IPv4Network | IPv6Network], text: str) -> bool:
+def is_trusted(text: str, networks: Sequence[IPv4Network | IPv6Network]) -> bool:
+    """Whether a text is an address in one of these networks."""
     address = _address(text)
     return address is not None and any(address in network for network in networks)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=65_536)  # of texts no longer than MAX_LENGTH, or a peer's, which no client chooses
 def _key(text: str) -> str:
     address = _address(text)
     if isinstance(address, IPv6Address):
@@ -41,7 +49,8 @@ def _key(text: str) -> str:
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     """The address in an item of X-Forwarded-For, with or without a port; None if it holds none."""
-    text = text.strip()
+    if len(text) > MAX_LENGTH:
+        return None
     with_port = _WITH_PORT.fullmatch(text)
     try:
         address = ip_address(with_port[1] or with_port[2] if with_port else text)

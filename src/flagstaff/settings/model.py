@@ -114,6 +114,21 @@ class Settings:
     reset_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets from one address.")
     )
+    max_connections: int = field(
+        metadata=_read_by(
+            values.whole_number_parser(1, 1_000_000),
+            "10000",
+            "Connections at once; fewer where the system's limit of open files is lower.",
+        )
+    )
+    max_connections_per_address: int = field(
+        metadata=_read_by(
+            values.whole_number_parser(1, 1_000_000),
+            "1000",
+            "Connections at once from one address, or of IPv6 one /64; never more than half of all. "
+            "Trusted proxies are exempt.",
+        )
+    )
     trusted_proxies: tuple[IPNetwork, ...] = field(
         metadata=_read_by(
             values.parse_networks, "", "Networks, separated by commas, whose X-Forwarded-For is believed."

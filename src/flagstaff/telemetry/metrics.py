@@ -17,6 +17,8 @@ class Metrics:
     def __init__(self) -> None:
         self.evaluate_responses: defaultdict[int, int] = defaultdict(int)  # a Counter's += is a call into Python
         """Answers to evaluations by status: `metrics.evaluate_responses[200] += 1`."""
+        self.protocol_refusals: defaultdict[int, int] = defaultdict(int)
+        """Requests and connections that were refused before they reached the application, by status."""
         self._read_figures: list[Callable[[], Metric]] = []
         self._registry = CollectorRegistry()
         self._requests = Counter(
@@ -74,6 +76,14 @@ class Metrics:
         for status, count in sorted(self.evaluate_responses.items()):
             evaluations.add_metric([str(status)], count)
         yield evaluations
+        refusals = CounterMetricFamily(
+            "flagstaff_protocol_refusals",
+            "Requests and connections refused before they reached the application, by status.",
+            labels=["status"],
+        )
+        for status, count in sorted(self.protocol_refusals.items()):
+            refusals.add_metric([str(status)], count)
+        yield refusals
         for read in self._read_figures:
             yield read()
 

@@ -88,6 +88,7 @@ def create_app(
         request_ids=request_ids,
         cross_origin=cross_origin,
         metrics=state.metrics,
+        limits=state.limits,
         access_log=access_log,
         evaluate_path=PATH,
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.runtime.client_address import MAX_HOPS, client_address
+from flagstaff.runtime.client_address import MAX_HOPS, MAX_LENGTH, client_address, find_client
 
 TRUSTED = [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
 
@@ -67,6 +67,18 @@ def test_where_every_hop_is_trusted_the_first_one_is_the_client() -> None:
 def test_an_endless_list_of_hops_is_not_walked_to_its_end() -> None:
     assert behind_proxies("10.0.0.1", "198.51.100.1" + ", 10.0.0.2" * (MAX_HOPS + 1)) == "10.0.0.2"
     assert behind_proxies("10.0.0.1", "198.51.100.1" + ", 10.0.0.2" * MAX_HOPS) == "198.51.100.1"
+
+
+def test_a_text_that_is_too_long_for_an_address_is_none_and_is_not_kept() -> None:
+    zone = "fe80::1%" + "x" * (MAX_LENGTH - len("fe80::1%"))
+    assert behind_proxies("10.0.0.1", zone) == "fe80::/64"
+    assert behind_proxies("10.0.0.1", zone + "x") == "10.0.0.1"
+    assert behind_proxies("10.0.0.1", " " * 10_000 + "198.51.100.1") == "198.51.100.1"
+
+
+def test_a_log_shows_the_whole_address() -> None:
+    assert find_client("10.0.0.1", "1.1.1.1, 2001:db8::7 ", TRUSTED) == "2001:db8::7"
+    assert find_client("2001:db8::7", "1.1.1.1", TRUSTED) == "2001:db8::7"
 
 
 def test_the_addresses_of_one_subscriber_share_a_key() -> None:

@@ -1,10 +1,16 @@
 """What the tests of evaluate share: the event loop is the one that serves."""
 
 from asyncio import AbstractEventLoop
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import pytest
 import uvloop
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.web.edge.protocol import Bounds
+from flagstaff.web.sdk.lane import connection_class
+from tests.support.api import Json
+from tests.support.connections import Connection, Listener
 
 
 def pytest_asyncio_loop_factories(
@@ -12,3 +18,37 @@ def pytest_asyncio_loop_factories(
 ) -> Mapping[str, Callable[[], AbstractEventLoop]]:
     """Uvloop's transports differ from asyncio's in what they do at a half-close and with a full buffer."""
     return {"uvloop": uvloop.new_event_loop}
+
+
+@pytest.fixture
+def bounds() -> Bounds:
+    """What clients may send, and how slowly."""
+    return Bounds()
+
+
+@pytest.fixture
+async def lane(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
+    """A server with the lane."""
+    bounded = type("Bounded", (flagstaff.connection_class,), {"bounds": bounds})
+    async with Listener(flagstaff.asgi, bounded) as listener:
+        yield listener
+
+
+@pytest.fixture
+async def route(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
+    """A server without it."""
+    bounded = type("Bounded", (connection_class(flagstaff.refusals, None),), {"bounds": bounds})
+    async with Listener(flagstaff.asgi, bounded) as listener:
+        yield listener
+
+
+@pytest.fixture(params=["lane", "route"])
+def server(request: pytest.FixtureRequest, lane: Listener, route: Listener) -> Listener:
+    """Each of the two."""
+    return lane if request.param == "lane" else route
+
+
+@pytest.fixture
+async def connection(server: Listener, project: Json) -> Connection:
+    """A connection to each of the two."""
+    return await server.connect()

@@ -9,6 +9,8 @@ from flagstaff.web.edge.bodies import BODY_MAX_BYTES
 from tests.support.api import Caller, Json, environment_path, field_errors, project_path
 
 URL = "/sdk/v1/evaluate"
+# Never `Bearer`, which would ask for a token.
+CHALLENGE = 'SDK-Key header="X-SDK-Key"'
 TOO_LONG = "must be at most 1,024 characters long"
 
 INVALID: list[tuple[Any, dict[str, str]]] = [
@@ -41,6 +43,23 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
         {"context.custom_attributes": "must be an object"},
     ),
     ({"environment": "production", "contxt": {}}, {"contxt": "is not a known field; did you mean context?"}),
+    (
+        {"contxt": {}, "x": 1, "environment": 1},
+        {
+            "contxt": "is not a known field; did you mean context?",
+            "x": "is not a known field; known are environment, context",
+            "environment": "must be a string",
+        },
+    ),
+    (
+        {"context": {"user_id": [], "user_email": {}, "custom_attributes": "x", "other": 1}},
+        {
+            "environment": "is required",
+            "context.user_id": "must be a string or null",
+            "context.user_email": "must be a string or null",
+            "context.custom_attributes": "must be an object",
+        },
+    ),
     ([], {"body": "must be an object"}),
     (None, {"body": "must be an object"}),
 ]
@@ -92,7 +111,7 @@ async def test_a_missing_wrong_or_doubled_key_is_refused(client: Caller, project
             json={"environment": "production"},
             headers=[(name, value.encode("latin-1")) for name, value in headers],
         )
-        assert answer.status_code == 401, headers
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, CHALLENGE), headers
 
 
 async def test_a_bearer_token_opens_nothing_here(ada: Caller, project: Json) -> None:
@@ -139,6 +158,19 @@ async def test_what_is_no_json_is_refused(client: Caller, project: Json) -> None
     for body in MALFORMED:
         answer = await client.post(URL, content=body, headers={"x-sdk-key": project["sdk_key"]})
         assert field_errors(answer).keys() <= {"body", "context", "environment"}, body[:60]
+
+
+async def test_a_field_that_is_given_twice_must_be_right_both_times(client: Caller, project: Json) -> None:
+    body = b'{"environment":1,"environment":"production"}'
+    answer = await client.post(URL, content=body, headers={"x-sdk-key": project["sdk_key"]})
+    assert field_errors(answer) == {"body": "has a field twice"}
+
+
+async def test_any_content_type_will_do(client: Caller, project: Json) -> None:
+    for content_type in ("text/plain", "application/x-www-form-urlencoded", ""):
+        headers = {"x-sdk-key": project["sdk_key"], "content-type": content_type}
+        answer = await client.post(URL, content=b'{"environment":"production"}', headers=headers)
+        assert answer.status_code == 200, content_type
 
 
 async def test_a_key_is_asked_for_before_the_body_is_judged(client: Caller, project: Json) -> None:

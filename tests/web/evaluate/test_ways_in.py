@@ -2,23 +2,18 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.edge.middleware import RequestIds
 from flagstaff.web.edge.protocol import Bounds
-from flagstaff.web.sdk.lane import connection_class
 from tests.support.api import Caller, Json
-from tests.support.connections import Answer, Connection, Listener
+from tests.support.connections import BODY, Answer, Connection, Listener, bare, request
 from tests.support.stores import Store, sqlite_store
 
-BODY = b'{"environment":"production","context":{"user_id":"ada"}}'
 KIB = 1024
-PATIENT = Bounds()
 HURRIED = Bounds(tick_seconds=0.05, head_ticks=2, body_ticks=2, idle_ticks=20)
 # Hurried with a client that sends, and in no hurry with one that is idle.
 BUSY = replace(HURRIED, idle_ticks=10_000)
@@ -45,57 +40,11 @@ async def project(ada: Caller) -> Json:
 
 
 @pytest.fixture
-def bounds() -> Bounds:
-    return PATIENT
-
-
-@pytest.fixture
-async def lane(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
-    """A server with the lane."""
-    bounded = type("Bounded", (flagstaff.connection_class,), {"bounds": bounds})
-    async with Listener(flagstaff.asgi, bounded) as listener:
-        yield listener
-
-
-@pytest.fixture
-async def route(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
-    """A server without it."""
-    bounded = type("Bounded", (connection_class(RequestIds(), None),), {"bounds": bounds})
-    async with Listener(flagstaff.asgi, bounded) as listener:
-        yield listener
-
-
-@pytest.fixture(params=["lane", "route"])
-def server(request: pytest.FixtureRequest, lane: Listener, route: Listener) -> Listener:
-    """Each of the two."""
-    return lane if request.param == "lane" else route
-
-
-@pytest.fixture
 async def sdk_key(project: Json, client: Caller) -> bytes:
     """The key of a project that is loaded."""
     assert (await client.evaluate(project["sdk_key"])).status_code == 200
     key: str = project["sdk_key"]
     return key.encode()
-
-
-@pytest.fixture
-async def connection(server: Listener, project: Json) -> Connection:
-    """A connection to each of the two."""
-    return await server.connect()
-
-
-def request(
-    sdk_key: bytes, body: bytes = BODY, *headers: bytes, line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1"
-) -> bytes:
-    """A request; headers come before the usual ones."""
-    lines = (line, b"Host: flags", b"X-Request-ID: r1", *headers, b"X-SDK-Key: " + sdk_key)
-    return b"\r\n".join((*lines, b"Content-Length: %d" % len(body), b"", body))
-
-
-def bare(sdk_key: bytes, *headers: bytes, rest: bytes = b"", line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1") -> bytes:
-    """A request with these headers only, and with anything after them."""
-    return b"\r\n".join((line, b"X-Request-ID: r1", b"X-SDK-Key: " + sdk_key, *headers, b"", rest))
 
 
 def is_on(answer: Answer) -> bool:
@@ -162,7 +111,9 @@ SAME = {
     "two lengths": lambda key: request(key, BODY, b"Content-Length: 3"),
     "a length and chunks": lambda key: request(key, CHUNKED, b"Transfer-Encoding: chunked"),
     "a bare line feed": lambda key: request(key).replace(b"\r\n\r\n", b"\n\n"),
-    "an end before the end": lambda key: request(key).replace(b"Host: flags\r\n", b"Content-Length: 5\r\n\n"),
+    "an end before the end": lambda key: request(key).replace(
+        b"Host: flags\r\n", b"Host: flags\r\nContent-Length: 5\r\n\n"
+    ),
     "a header that is none": lambda key: request(key, BODY, b"X X: x"),
     "a version that is none": lambda key: request(key, line=b"POST /sdk/v1/evaluate HTTP/1.9"),
     "no HTTP": lambda _: b"\x16\x03\x01\x02\x00\x01\x00\x01",
@@ -324,7 +275,7 @@ async def test_a_client_that_does_not_read_fills_no_memory(server: Listener, ada
     for _ in range(200):
         if connection.server.flow.read_paused:
             break  # the network would hold the rest back
-        connection.feed(request(project["sdk_key"].encode()) * 100)
+        connection.feed(request(project["sdk_key"].encode()) * 30)
         await asyncio.sleep(0)
     assert connection.server.flow.read_paused
     assert connection.server.transport.get_write_buffer_size() < 512 * KIB
@@ -441,7 +392,7 @@ async def test_a_client_that_never_reads_is_left(server: Listener, sdk_key: byte
     async with asyncio.timeout(30):
         while not connection.server.flow.write_paused:
             if not connection.server.pipeline:
-                connection.feed(request(sdk_key) * 1000)
+                connection.feed(request(sdk_key) * 30)
             await asyncio.sleep(0)
         while server.state.connections:
             await asyncio.sleep(0.001)
@@ -478,3 +429,23 @@ async def assert_refused(connection: Connection, status: int) -> None:
     assert answer.header("connection") == "close"
     assert answer.json()["request_id"] == answer.header("x-request-id")
     assert await connection.receive_rest() == b""
+
+
+OFFERS = {
+    "with a length": lambda key: request(key, BODY, b"Connection: Upgrade", b"Upgrade: h2c"),
+    "in chunks": lambda key: bare(
+        key, b"Connection: Upgrade", b"Upgrade: h2c", b"Transfer-Encoding: chunked", rest=CHUNKED
+    ),
+}
+
+
+@pytest.mark.parametrize("offer", OFFERS)
+async def test_a_request_that_offers_a_protocol_may_be_cut_at_any_byte(
+    server: Listener, sdk_key: bytes, offer: str
+) -> None:
+    whole = OFFERS[offer](sdk_key)
+    connection = await server.connect()
+    for cut in range(1, len(whole)):
+        connection.feed(whole[:cut], whole[cut:])
+        assert is_on(await connection.receive()), whole[:cut]
+    assert not connection.server.pipeline

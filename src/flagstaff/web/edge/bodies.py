@@ -3,6 +3,7 @@
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.errors import Code, Error
+from flagstaff.web.edge.heads import content_length
 
 BODY_MAX_BYTES = 256 * 1024
 _TOO_LARGE = f"The body is larger than {BODY_MAX_BYTES // 1024} KiB."
@@ -19,7 +20,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         for name, value in scope["headers"]:
-            if name == b"content-length" and value.isdigit() and int(value) > BODY_MAX_BYTES:
+            if name == b"content-length" and (content_length(value) or 0) > BODY_MAX_BYTES:
                 raise Error(Code.TOO_LARGE, _TOO_LARGE)
         received = 0
 

@@ -24,6 +24,14 @@ _TITLES = {413: "Content Too Large", 414: "URI Too Long"}
 MEDIA_TYPE = "application/problem+json"
 
 
+class UnauthenticatedError(Error):
+    """An UNAUTHENTICATED with a challenge of its own; all others are answered with `Bearer`."""
+
+    def __init__(self, message: str, challenge: bytes) -> None:
+        super().__init__(Code.UNAUTHENTICATED, message)
+        self.challenge = challenge
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """An error as HTTP says it, ready to be sent."""
@@ -39,7 +47,8 @@ def problem_of(error: Error, request_id: str) -> Problem:
     if error.retry_after_seconds is not None:
         headers.append((b"retry-after", b"%d" % error.retry_after_seconds))
     if error.code is Code.UNAUTHENTICATED:
-        headers.append((b"www-authenticate", b"Bearer"))
+        challenge = error.challenge if isinstance(error, UnauthenticatedError) else b"Bearer"
+        headers.append((b"www-authenticate", challenge))
     fields = [{"field": each.field, "message": each.message} for each in error.fields]
     return problem(STATUSES[error.code], error.message, request_id, kind=error.code, fields=fields, headers=headers)
 
@@ -65,7 +74,11 @@ def problem(
     if fields:
         document["errors"] = fields
     body = msgspec.json.encode(document)
-    own = ((b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)))
+    own = (
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    )
     return Problem(status, (*own, *headers), body)
 
 

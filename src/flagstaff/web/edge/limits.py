@@ -9,7 +9,7 @@ from fastapi import Request
 from starlette.types import Scope
 
 from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.client_address import client_address
+from flagstaff.runtime.client_address import client_address, find_client
 from flagstaff.runtime.limiter import SlidingWindow
 
 
@@ -35,13 +35,21 @@ class Limits:
 
     def client_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> Hashable:
         """The same, of a request that came from `peer` (address and port, if it has any) with these headers."""
-        forwarded = b",".join(value for name, value in headers if name == b"x-forwarded-for")
-        return client_address(peer[0] if peer else "", forwarded.decode("latin-1") or None, self.trusted_proxies)
+        return client_address(peer[0] if peer else "", _forwarded_for(headers), self.trusted_proxies)
+
+    def address_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+        """The address of the client itself, as the log shows it; None if the peer has none."""
+        return find_client(peer[0], _forwarded_for(headers), self.trusted_proxies) if peer else None
 
     def forgive_login(self, attempt: Hashable) -> None:
         """Take back what a login that did not fail had counted as a failure."""
         if self.login_failures is not None:
             self.login_failures.forgive(attempt)
+
+
+def _forwarded_for(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    forwarded = b",".join(value for name, value in headers if name == b"x-forwarded-for")
+    return forwarded.decode("latin-1") or None
 
 
 def admit(limiter: SlidingWindow | None, client: Hashable) -> None:

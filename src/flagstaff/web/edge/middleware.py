@@ -10,12 +10,14 @@ import time
 from dataclasses import dataclass, field
 
 import structlog
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.errors import Error
 from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.errors import Problem, internal_problem, problem_of, send_problem
+from flagstaff.web.edge.limits import Limits
 
 log = structlog.get_logger("flagstaff.access")
 
@@ -55,6 +57,7 @@ class Edge:
         request_ids: RequestIds,
         cross_origin: CrossOrigin,
         metrics: Metrics,
+        limits: Limits,
         access_log: bool,
         evaluate_path: str,
     ) -> None:
@@ -63,6 +66,7 @@ class Edge:
         self._request_ids = request_ids
         self._cross_origin = cross_origin
         self._metrics = metrics
+        self._limits = limits
         self._access_log = access_log
         self._evaluate_path = evaluate_path
 
@@ -103,6 +107,8 @@ class Edge:
             await self._app(scope, receive, send)
         except Error as error:
             await send_problem(problem_of(error, request_id), send)
+        except ClientDisconnect:
+            return  # the client left before it had sent its request; `_note` sees that there is no answer
         except Exception:
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if not exchange.status:
@@ -117,11 +123,13 @@ class Edge:
             return  # each is in the history, where it can be searched
         self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
+            peer = scope.get("client")
             log.info(
                 "request",
                 method=scope["method"],
                 path=scope["path"],
                 status=exchange.status,
                 milliseconds=round(seconds * 1000, 2),
-                client=scope["client"][0] if scope.get("client") else None,
+                client=self._limits.address_of(peer, scope["headers"]),
+                peer=peer[0] if peer else None,
             )

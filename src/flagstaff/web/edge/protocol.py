@@ -1,20 +1,22 @@
-"""uvicorn's HTTP/1.1 protocol with bounds: on a request's line and headers, and on the time that a client may take.
+"""uvicorn's HTTP/1.1 protocol with bounds: on what a client sends, on what waits, and on the time that it may take.
 
 uvicorn has none, so one client could fill the memory with a header that never ends, or hold connections for good by
-sending a byte now and then. Read against uvicorn 0.54 (protocols/http/httptools_impl.py).
+sending a byte now and then. It also stops reading a request's body when the client offers another protocol, and takes
+the body for the next request. Read against uvicorn 0.54 (protocols/http/httptools_impl.py).
 """
 
 from asyncio import BaseTransport, TimerHandle, Transport
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar, cast
 
+import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from flagstaff.web.edge.errors import Problem, problem
-from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
+from flagstaff.web.edge.heads import objection
+from flagstaff.web.edge.refusals import Refusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Bounds:
 
     url_bytes: int = 8 * 1024
     head_bytes: int = 64 * 1024
-    headers: int = 100
+    headers: int = 100  # trailers included
+    waiting_requests: int = 32  # read, behind one that is being answered
     tick_seconds: float = 5
     head_ticks: int = 2  # from its first byte on; and for the first byte of a connection
     body_ticks: int = 6
@@ -55,12 +58,16 @@ class BoundedProtocol(HttpToolsProtocol):
     """One connection. What it refuses itself, it refuses with the problem documents of the rest and then closes."""
 
     bounds: ClassVar[Bounds] = Bounds()
-    request_ids: ClassVar[RequestIds]
+    refusals: ClassVar[Refusals]
 
     # What follows is each connection's own.
     phase = Phase.REQUEST
+    on_lost: Callable[[], None] | None = None
+    """Called once, when the connection has ended."""
     _refusal: tuple[int, str] | None = None
+    _is_refused = False
     _head_bytes = 0  # in whole headers
+    _head_headers = 0
     _untold_bytes = 0  # read since the parser last told of something
     _has_told = False
     _ticks_left = 0
@@ -75,6 +82,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._clock.cancel()
         super().connection_lost(exc)
+        if self.on_lost is not None:
+            self.on_lost()
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection of a client that has sent all it wants to send until it has its answer."""
@@ -90,8 +99,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     # The parser's callbacks.
     def on_message_begin(self) -> None:
+        if len(self.pipeline) >= self.bounds.waiting_requests:
+            self._fail(429, f"More than {self.bounds.waiting_requests} requests wait on this connection.")
         super().on_message_begin()
-        self._head_bytes = 0
+        self._head_bytes = self._head_headers = 0
         self.await_client(Phase.HEAD, self.bounds.head_ticks)
 
     def on_url(self, url: bytes) -> None:
@@ -102,18 +113,26 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._has_told = True
-        super().on_header(name, value)
         self._head_bytes += len(name) + len(value)
+        self._head_headers += 1
         if self._head_bytes > self.bounds.head_bytes:
             self._fail(431, self._too_large_head())
-        if len(self.headers) > self.bounds.headers:
+        if self._head_headers > self.bounds.headers:
             self._fail(431, f"The request has more than {self.bounds.headers} headers.")
+        if self.phase is Phase.HEAD:  # a trailer says nothing: the request is under way, and proxies check heads only
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        if refusal := objection(self.parser.get_method(), self.parser.get_http_version(), self.headers):
+            self._fail(*refusal)
+        if self.parser.should_upgrade():
+            return  # `_parse` has it read again as an ordinary request
         super().on_headers_complete()
         self.await_client(Phase.BODY, self.bounds.body_ticks)
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         super().on_message_complete()
         self.await_client(Phase.REQUEST, self.bounds.idle_ticks)
 
@@ -122,8 +141,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_refused:
+            return
         before, self._has_told = self.phase, False
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self._parse(data)
         if self._has_told or self.phase is not before or before is Phase.REQUEST:
             self._untold_bytes = 0
             return
@@ -132,22 +154,50 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._untold_bytes > self.bounds.head_bytes:
             self.refuse(431, self._too_large_head())
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words, and ours are other
-        status, detail = self._refusal or (400, "The request is not valid HTTP.")
-        self.refuse(status, detail)
+    def _parse(self, data: bytes) -> None:
+        """Feed the parser, in place of uvicorn, which would leave a request that offers an upgrade half read."""
+        while True:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as offer:
+                # The parser has stopped behind the head and does not read the body. A fresh one gets the head again,
+                # without the offer, which a server may ignore (RFC 9110, 7.8); then what came behind it.
+                data = self._head_without_offer() + data[offer.args[0] :]
+                self.parser = httptools.HttpRequestParser(self)
+                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+            except httptools.HttpParserError:
+                self.refuse(*(self._refusal or (400, "The request is not valid HTTP.")))
+                return
+            else:
+                return
+
+    def _head_without_offer(self) -> bytes:
+        version = self.parser.get_http_version().encode()
+        lines = [self.parser.get_method() + b" " + self.url + b" HTTP/" + version]
+        lines += [name + b": " + value for name, value in self.headers if name != b"upgrade"]
+        return b"\r\n".join((*lines, b"", b""))
 
     def _too_large_head(self) -> str:
         return f"The request's headers are larger than {self.bounds.head_bytes // 1024} KiB."
 
     def _fail(self, status: int, detail: str) -> None:
-        """Have the parser stop here; uvicorn then calls `send_400_response`."""
+        """Have the parser stop here; `_parse` then refuses."""
         self._refusal = (status, detail)
         raise ValueError(detail)
 
     def refuse(self, status: int, detail: str) -> None:
         """Answer the request that is being received with a problem and close; requests before it are still answered."""
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._is_refused:
             return
+        self._is_refused = True
+        # Made in any case, since it is also counted and logged.
+        answer = self.refusals.refuse(
+            status,
+            detail,
+            peer=self.client,
+            given=self.headers or (),
+            default_headers=self.server_state.default_headers,
+        )
         if not self._is_answered():
             if self.phase is not Phase.BODY:
                 # An earlier request is still being answered; the client learns from the close that this one was not.
@@ -155,20 +205,14 @@ class BoundedProtocol(HttpToolsProtocol):
                 self.cycle.keep_alive = False
                 return
             if not self.pipeline and not self.cycle.response_started:
-                self._write_refusal(status, detail)
+                self.transport.write(answer)
             self.cycle.disconnected = True
         elif self.phase is not Phase.BODY:
-            self._write_refusal(status, detail)
+            self.transport.write(answer)
         self.transport.close()
 
     def _is_answered(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
-
-    def _write_refusal(self, status: int, detail: str) -> None:
-        request_id = self.request_ids.choose(None)
-        headers = ((b"x-request-id", request_id.encode()), *SECURITY_HEADERS, (b"connection", b"close"))
-        answer = problem(status, detail, request_id)
-        self.transport.write(response(answer, self.server_state.default_headers, headers))
 
     # The connection's clock: one timer for all its requests, since one for each would be felt.
     def _start_clock(self) -> None:
@@ -193,11 +237,3 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.flow.write_paused or self.transport.is_closing():
             return False
         return self.flow.read_paused or (self.phase is Phase.REQUEST and not self._is_answered())
-
-
-def response(
-    answer: Problem, default_headers: Iterable[tuple[bytes, bytes]], headers: Iterable[tuple[bytes, bytes]]
-) -> bytes:
-    """A whole response as uvicorn would write it."""
-    lines = [name + b": " + value + b"\r\n" for name, value in (*default_headers, *answer.headers, *headers)]
-    return b"".join((STATUS_LINE[answer.status], *lines, b"\r\n", answer.body))

@@ -1,12 +1,15 @@
-"""JSON responses, encoded from what a view made, at once or in pieces; no schema library stands between."""
+"""Responses: JSON, encoded from what a view made, at once or in pieces; and whole ones for where no application is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from time import perf_counter
 from typing import Any
 
 import msgspec
 from starlette.responses import Response, StreamingResponse
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from flagstaff.web.edge.errors import Problem
 
 PIECE_SECONDS = 0.001
 _HEADERS = {"cache-control": "no-store"}
@@ -42,3 +45,11 @@ async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
 def no_content() -> Response:
     """The answer to a deletion."""
     return Response(status_code=204)
+
+
+def raw_response(
+    answer: Problem, default_headers: Iterable[tuple[bytes, bytes]], headers: Iterable[tuple[bytes, bytes]]
+) -> bytes:
+    """A whole response as uvicorn would write it."""
+    lines = [name + b": " + value + b"\r\n" for name, value in (*default_headers, *answer.headers, *headers)]
+    return b"".join((STATUS_LINE[answer.status], *lines, b"\r\n", answer.body))

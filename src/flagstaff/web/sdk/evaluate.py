@@ -3,9 +3,7 @@
 `Evaluate` knows no framework: each way in hands it a request's parts and sends what it answers.
 """
 
-import re
 from collections.abc import Callable, Hashable, Iterable
-from difflib import get_close_matches
 from functools import partial
 
 import msgspec
@@ -16,10 +14,14 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
+from flagstaff.web.sdk.invalid import describe
 
 PATH = "/sdk/v1/evaluate"
 IDENTIFIER_MAX_LENGTH = 1024
+# RFC 9110 asks for a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
+CHALLENGE = b'SDK-Key header="X-SDK-Key"'
 
 
 class Context(msgspec.Struct, gc=False):
@@ -38,14 +40,6 @@ class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _decode = msgspec.json.Decoder(EvaluateRequest).decode
-_expected = re.compile(r"Expected `([^`]*)`, got")
-_TYPES = {
-    "str": "a string",
-    "str | null": "a string or null",
-    "object": "an object",
-    "object | null": "an object or null",
-}
-_named_field = re.compile(r"field `([^`]*)`")
 _NOBODY = Context()
 
 
@@ -74,7 +68,7 @@ class Evaluate:
         """
         project = await self._load(sdk_key)
         if project is None:
-            raise Error(Code.UNAUTHENTICATED, "The X-SDK-Key header is missing or holds no valid SDK key.")
+            raise UnauthenticatedError("The X-SDK-Key header is missing or holds no valid SDK key.", CHALLENGE)
         return project
 
     def answer(self, project: ProjectSnapshot, body: bytes) -> bytes:
@@ -86,7 +80,7 @@ class Evaluate:
         try:
             request = _decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _malformed(error) from None
+            raise describe(body, error) from None
         context = request.context or _NOBODY
         user_id, user_email = context.user_id, context.user_email
         if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
@@ -112,24 +106,3 @@ def _require_sound(context: Context) -> None:
             check_length(check_text(getattr(context, name) or ""), 0, IDENTIFIER_MAX_LENGTH)
         except ValueError as error:
             raise invalid_field(f"context.{name}", str(error)) from error
-
-
-def _malformed(error: Exception) -> Error:
-    if isinstance(error, RecursionError):
-        return invalid_field("body", "is nested too deeply")
-    if not isinstance(error, msgspec.ValidationError):
-        return invalid_field("body", "is not valid JSON")
-    # msgspec writes "Expected `str`, got `int` - at `$.context.user_id`" and "Object contains unknown field `x`".
-    message, _, path = str(error).partition(" - at `$.")
-    field = path.rstrip("`")
-    if expected := _expected.match(message):
-        return invalid_field(field or "body", f"must be {_TYPES.get(expected[1], expected[1])}")
-    if named := _named_field.search(message):
-        field = f"{field}.{named[1]}" if field else named[1]
-        return invalid_field(field, "is required" if "missing" in message else _unknown(named[1]))
-    return invalid_field(field or "body", message.replace("`", "'"))
-
-
-def _unknown(field: str) -> str:
-    near = get_close_matches(field, EvaluateRequest.__struct_fields__, n=1)
-    return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known are environment, context'}"

@@ -16,7 +16,7 @@ class EvaluateRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
-            detail = "This address knows the method POST only."
+            detail = "This endpoint accepts only POST requests."
             await send_problem(problem(405, detail, scope["state"]["request_id"], headers=[(b"allow", b"POST")]), send)
             return
         self._evaluate.admit(self._limits.client(scope))

@@ -18,9 +18,12 @@ from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.bodies import BODY_MAX_BYTES
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.errors import problem_of
+from flagstaff.web.edge.heads import content_length, objection
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
-from flagstaff.web.edge.protocol import BoundedProtocol, Phase, response
+from flagstaff.web.edge.protocol import BoundedProtocol, Phase
+from flagstaff.web.edge.refusals import Refusals
+from flagstaff.web.edge.responses import raw_response
 from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
 
 _START = f"POST {PATH} HTTP/1.1\r\n".encode()
@@ -166,7 +169,7 @@ class LaneProtocol(BoundedProtocol):
         answer = problem_of(error, request_id)
         self.lane.responses[answer.status] += 1
         headers = ((b"x-request-id", request_id.encode()), *self.lane.headers)
-        self.transport.write(response(answer, self.server_state.default_headers, headers))
+        self.transport.write(raw_response(answer, self.server_state.default_headers, headers))
 
 
 class _Collector:
@@ -197,16 +200,18 @@ def _parse(data: bytes) -> Head | None:
         return None
     if not collector.is_complete or collector.has_body or not parser.should_keep_alive() or parser.should_upgrade():
         return None
+    if objection(parser.get_method(), parser.get_http_version(), collector.headers):
+        return None
     given = dict(collector.headers)
     if b"expect" in given or b"transfer-encoding" in given or len(collector.headers) > _MAX_HEADERS:
         return None
-    length = given.get(b"content-length", b"")
-    if not (length.isdigit() and 0 < int(length) <= BODY_MAX_BYTES):
+    length = content_length(given.get(b"content-length", b"")) or 0
+    if not 0 < length <= BODY_MAX_BYTES:
         return None
-    return Head(sdk_key_in(collector.headers), int(length), given.get(b"x-request-id"), collector.headers)
+    return Head(sdk_key_in(collector.headers), length, given.get(b"x-request-id"), collector.headers)
 
 
-def connection_class(request_ids: RequestIds, lane: Lane | None) -> type[BoundedProtocol]:
+def connection_class(refusals: Refusals, lane: Lane | None) -> type[BoundedProtocol]:
     """The class of which uvicorn makes an object for each connection; without a lane it has the bounds only."""
-    shared = {"request_ids": request_ids, "lane": lane}
+    shared = {"refusals": refusals, "lane": lane}
     return cast("type[BoundedProtocol]", type("Connection", (LaneProtocol if lane else BoundedProtocol,), shared))

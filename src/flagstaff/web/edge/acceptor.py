@@ -1,0 +1,97 @@
+"""Accepts connections, in place of the event loop's own server: that one stops for good when descriptors run out.
+
+A connection beyond the bounds gets its answer and its descriptor is free again before the next one is looked at.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+import structlog
+
+from flagstaff.web.edge.admission import Admission
+from flagstaff.web.edge.protocol import BoundedProtocol
+from flagstaff.web.edge.refusals import Refusals
+
+log = structlog.get_logger(__name__)
+
+_AT_ONCE = 64  # then others get their turn on the event loop
+_PAUSE_SECONDS = 1.0  # when the system refuses to hand out connections
+_RETRY_AFTER_SECONDS = 10  # silent connections are closed by then
+_DETAIL = "There are too many connections. Close some, or try again later."
+
+
+class Acceptor:
+    """One listening socket, from `start` to `close`. Stands where uvicorn keeps an `asyncio.Server`."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        make_protocol: Callable[[], BoundedProtocol],
+        *,
+        admission: Admission,
+        refusals: Refusals,
+    ) -> None:
+        self._listener = listener
+        self._make_protocol = make_protocol
+        self._admission = admission
+        self._refusals = refusals
+        self._loop = asyncio.get_running_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._resume: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Accept from now on."""
+        self._listener.setblocking(False)
+        self._resume = None
+        self._loop.add_reader(self._listener, self._accept)
+
+    def close(self) -> None:
+        """Accept no more."""
+        if self._resume is not None:
+            self._resume.cancel()
+        self._loop.remove_reader(self._listener)
+
+    async def wait_closed(self) -> None:
+        """Wait for the connections that are being set up."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _accept(self) -> None:
+        for _ in range(_AT_ONCE):
+            try:
+                connection, peer = self._listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:  # no descriptors or no memory: whoever waits will wait a little longer
+                log.warning("accept_failed", error=str(error), open=self._admission.open)
+                self._loop.remove_reader(self._listener)
+                self._resume = self._loop.call_later(_PAUSE_SECONDS, self.start)
+                return
+            address = self._admission.enter(peer[0])
+            if address is None:
+                self._refuse(connection, peer)
+            else:
+                task = self._loop.create_task(self._open(connection, address))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    def _refuse(self, connection: socket.socket, peer: tuple[str, int]) -> None:
+        answer = self._refusals.refuse(
+            503, _DETAIL, peer=peer, event="connection_refused", retry_after_seconds=_RETRY_AFTER_SECONDS
+        )
+        with connection, suppress(OSError):
+            connection.setblocking(False)
+            connection.send(answer)
+
+    async def _open(self, connection: socket.socket, address: str) -> None:
+        leave = partial(self._admission.leave, address)
+        protocol = self._make_protocol()
+        protocol.on_lost = leave
+        try:
+            await self._loop.connect_accepted_socket(lambda: protocol, connection)
+        except OSError as error:  # it has gone already
+            log.debug("connection_not_opened", error=str(error))
+            connection.close()
+            leave()

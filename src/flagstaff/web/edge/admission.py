@@ -1,0 +1,44 @@
+"""How many connections there may be: of one address and in all. What is left of the descriptors is the store's."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from flagstaff.runtime.client_address import client_address, is_trusted
+from flagstaff.settings import IPNetwork
+
+
+class Admission:
+    """Counts the open connections. Trusted proxies carry many clients, so the bound of one address is not theirs."""
+
+    def __init__(self, *, most: int, most_per_address: int, trusted_proxies: Sequence[IPNetwork]) -> None:
+        self.most = most
+        self.most_per_address = most_per_address
+        self.open = 0
+        self.refused = 0
+        self._trusted = trusted_proxies
+        self._by_address: Counter[str] = Counter()
+
+    def keep_within(self, descriptors: int) -> None:
+        """Lower the bounds where fewer descriptors are free for connections; no address then gets more than half."""
+        self.most = min(self.most, descriptors)
+        self.most_per_address = min(self.most_per_address, max(1, self.most // 2))
+
+    def enter(self, peer: str) -> str | None:
+        """Count a connection from `peer`; return what to `leave` with, or None if there is no room for it."""
+        address = client_address(peer, None, ())
+        if self.open >= self.most or self._is_full(peer, address):
+            self.refused += 1
+            return None
+        self.open += 1
+        self._by_address[address] += 1
+        return address
+
+    def leave(self, address: str) -> None:
+        """Count a connection no longer."""
+        self.open -= 1
+        self._by_address[address] -= 1
+        if not self._by_address[address]:
+            del self._by_address[address]
+
+    def _is_full(self, peer: str, address: str) -> bool:
+        return self._by_address[address] >= self.most_per_address and not is_trusted(peer, self._trusted)

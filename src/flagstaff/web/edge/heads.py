@@ -1,0 +1,38 @@
+"""What the parser lets pass in a request's head and HTTP/1.1 (RFC 9112) does not, or what this server does not do."""
+
+import re
+from collections.abc import Sequence
+
+CONTENT_LENGTH_MAX = 10**15
+"""What `content_length` returns for anything longer: far beyond every bound, and cheap to compare."""
+
+_LENGTH_DIGITS = 15
+_HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:%\[\]-]*")
+
+
+def objection(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, str] | None:
+    """The status and the detail with which to refuse a head; None if it is in order. Names are in lower case."""
+    if version not in ("1.1", "1.0"):
+        return 505, f"HTTP/{version} is not supported. Use HTTP/1.1."
+    if method == b"CONNECT":
+        return 501, "The method CONNECT is not supported. This server is not a proxy."
+    hosts = [value for name, value in headers if name == b"host"]
+    if len(hosts) > 1 or (not hosts and version == "1.1"):
+        return 400, f"The request has {len(hosts) or 'no'} Host headers. Send exactly one."
+    if hosts and not _HOST.fullmatch(hosts[0]):
+        return 400, "The Host header is not a valid host name or address."
+    # Whoever reads a coding differently sees the body end elsewhere.
+    if any(name == b"transfer-encoding" and value.strip().lower() != b"chunked" for name, value in headers):
+        return 501, "The request's transfer coding is not supported. Use Transfer-Encoding: chunked."
+    return None
+
+
+def content_length(value: bytes) -> int | None:
+    """The length that a Content-Length header announces, at most CONTENT_LENGTH_MAX; None if it is not a number.
+
+    Python's int() refuses texts of thousands of digits, which a client may send.
+    """
+    if not value.isdigit():
+        return None
+    digits = value.lstrip(b"0")
+    return int(digits or b"0") if len(digits) <= _LENGTH_DIGITS else CONTENT_LENGTH_MAX

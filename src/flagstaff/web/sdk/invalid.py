@@ -1,0 +1,64 @@
+"""What is wrong with an evaluate body that the strict decoder has refused: each invalid field and what it must be.
+
+Only callers with a mistake pay for this second look.
+"""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+import msgspec
+
+from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
+
+_decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+# Each field's types, told by the first byte of its JSON, and the words for them.
+_BODY = {"environment": (b'"', "a string"), "context": (b"{n", "an object or null")}
+_CONTEXT = {
+    "user_id": (b'"n', "a string or null"),
+    "user_email": (b'"n', "a string or null"),
+    "custom_attributes": (b"{", "an object"),
+}
+
+
+def describe(body: bytes, refusal: Exception) -> Error:
+    """The INVALID for a body that the strict decoder refused with this exception."""
+    if isinstance(refusal, RecursionError):
+        return invalid_field("body", "is nested too deeply")
+    if not isinstance(refusal, msgspec.ValidationError):
+        return invalid_field("body", "is not valid JSON")
+    try:
+        fields = list(_mistakes(body))
+    except msgspec.ValidationError:
+        return invalid_field("body", "must be an object")
+    except RecursionError:
+        return invalid_field("body", "is nested too deeply")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return invalid_field("body", "is not valid JSON")
+    # The decoder reads every value of a field that is given twice; what is wrong was not the last one.
+    return Error(Code.INVALID, "The request is invalid.", fields=fields or [FieldError("body", "has a field twice")])
+
+
+def _mistakes(body: bytes) -> Iterator[FieldError]:
+    document = _decode_object(body)
+    if "environment" not in document:
+        yield FieldError("environment", "is required")
+    for name in document:
+        if name not in _BODY:
+            yield FieldError(name, _unknown(name))
+    yield from _mistyped(document, _BODY, "")
+    context = bytes(document.get("context", b""))
+    if context.startswith(b"{"):
+        yield from _mistyped(_decode_object(context), _CONTEXT, "context.")
+
+
+def _mistyped(
+    values: Mapping[str, msgspec.Raw], types: Mapping[str, tuple[bytes, str]], prefix: str
+) -> Iterator[FieldError]:
+    for name, (beginnings, words) in types.items():
+        if name in values and bytes(values[name])[0] not in beginnings:
+            yield FieldError(prefix + name, f"must be {words}")
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name, _BODY, n=1)
+    return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known are environment, context'}"

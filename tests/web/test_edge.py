@@ -1,0 +1,56 @@
+"""The small parts of the edge: lengths, connections counted, a log with a bound."""
+
+import io
+import json
+from ipaddress import ip_network
+
+import pytest
+
+from flagstaff.web.edge.admission import Admission
+from flagstaff.web.edge.heads import CONTENT_LENGTH_MAX, content_length
+from flagstaff.web.edge.refusals import BoundedLog
+
+
+@pytest.mark.parametrize("text", [b"", b"x", b"-1", b"+1", b"1.0", b"1 1", b"\xb2", b"0x1"])
+def test_what_is_no_number_is_no_length(text: bytes) -> None:
+    assert content_length(text) is None
+
+
+def test_a_length_may_have_any_number_of_digits() -> None:
+    assert content_length(b"0" * 5_000) == 0
+    assert content_length(b"0" * 5_000 + b"42") == 42
+    assert content_length(b"9" * 15) == 10**15 - 1
+    assert content_length(b"9" * 5_000) == CONTENT_LENGTH_MAX
+
+
+def test_an_address_has_a_bound_and_all_have_one() -> None:
+    admission = Admission(most=4, most_per_address=2, trusted_proxies=[ip_network("10.0.0.0/8")])
+    first, second = admission.enter("2001:db8::1"), admission.enter("2001:db8::2")
+    assert first == second == "2001:db8::/64"
+    assert admission.enter("2001:db8::3") is None
+    assert [admission.enter("10.0.0.1") for _ in range(3)] == ["10.0.0.1", "10.0.0.1", None]
+    assert (admission.open, admission.refused) == (4, 2)
+    assert first is not None
+    admission.leave(first)
+    assert admission.enter("2001:db8::3") == first
+
+
+def test_fewer_descriptors_lower_both_bounds_and_one_address_gets_half() -> None:
+    admission = Admission(most=1_000, most_per_address=100, trusted_proxies=[])
+    admission.keep_within(5_000)
+    assert (admission.most, admission.most_per_address) == (1_000, 100)
+    admission.keep_within(128)
+    assert (admission.most, admission.most_per_address) == (128, 64)
+    admission.keep_within(1)
+    assert (admission.most, admission.most_per_address) == (1, 1)
+
+
+def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -> None:
+    now = 0.0
+    log = BoundedLog(2, 10, lambda: now)
+    for number in range(5):
+        log.info("refused", number=number)
+    now = 10.0
+    log.info("refused", number=5)
+    entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
+    assert [(entry["number"], entry.get("left_out")) for entry in entries] == [(0, None), (1, None), (5, 3)]
