@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.history.layout import Layout
+from flagstaff.pacing import Turns
 from flagstaff.storage import tables
-from flagstaff.storage.history.turns import Turns
 
 LAYOUT_VERSION = 1
 

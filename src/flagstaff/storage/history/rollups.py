@@ -16,10 +16,10 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.pacing import Turns
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.summaries import outcomes_of
-from flagstaff.storage.history.turns import Turns
 
 HOUR, DAY = 60, 1440  # spans, in minutes
 FLAG_COUNTS_VERSION = 1

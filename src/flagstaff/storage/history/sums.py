@@ -12,11 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.rollups import DAY, HOUR, Kind, decode_counts, kind_of
 from flagstaff.storage.history.summaries import outcomes_of
-from flagstaff.storage.history.turns import Turns
 
 ROWS_AT_ONCE = 100
 

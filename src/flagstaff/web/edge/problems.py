@@ -27,8 +27,9 @@ _DESCRIPTIONS = {
     400: "Malformed or invalid input; `errors` names the fields.",
     401: "The access token is missing, malformed or expired.",
     404: "It does not exist, or it is not yours.",
-    409: "The key or the email is taken, or the `Idempotency-Key` was used for another request.",
-    413: "The body is larger than 256 KiB.",
+    409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
+    "used for another request.",
+    413: "The body is larger than this operation accepts.",
     429: "The rate limit is exceeded; `Retry-After` says for how many seconds.",
     500: "Something went wrong on our side; the log has more under this request's id.",
     503: "The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing "

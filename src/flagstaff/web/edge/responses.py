@@ -1,44 +1,50 @@
 """Responses: JSON, encoded from what a view made, at once or in pieces; and whole ones for where no application is."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
-from time import perf_counter
+from collections import deque
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from flagstaff.pacing import Turns, in_pieces, pause
 from flagstaff.web.edge.errors import Problem
 
-PIECE_SECONDS = 0.001
-_HEADERS = {"cache-control": "no-store"}
 _encoder = msgspec.json.Encoder()
 encode_json = _encoder.encode
+_PART_BYTES = 64 * 1024  # what the server buffers for a client before it has the sender wait
+# No cache may keep an answer, since it is somebody's and may change at any time.
+_HEADERS = {"cache-control": "no-store"}
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """A JSON response; no cache may keep it, since it is somebody's and may change at any time."""
+    """A JSON response."""
     return Response(_encoder.encode(value), status_code=status, media_type="application/json", headers=_HEADERS)
 
 
-def json_stream(pieces: Iterator[bytes]) -> Response:
-    """A JSON response made piece by piece while it is sent; after each millisecond of making, others have their turn.
+async def json_array_response(items: Iterable[Any], headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON array, however long, encoded and sent in pieces that let evaluations between."""
+    return _PartsResponse(await in_pieces(_encode(items)), {**_HEADERS, **(headers or {})})
 
-    Each piece should take well under a millisecond.
+
+def json_stream(pieces: Iterator[bytes]) -> Response:
+    """A JSON response made piece by piece while it is sent, which lets evaluations between.
+
+    Each piece must take well under a millisecond.
     """
     return StreamingResponse(_gathered(pieces), media_type="application/json", headers=_HEADERS)
 
 
 async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    gathered, began = bytearray(), perf_counter()
+    gathered, turns = bytearray(), Turns()
     for piece in pieces:
         gathered += piece
-        if perf_counter() - began > PIECE_SECONDS:
+        if turns.is_over():
             yield bytes(gathered)
             gathered.clear()
-            await asyncio.sleep(0)
-            began = perf_counter()
+            await turns.give()
     yield bytes(gathered)
 
 
@@ -53,3 +59,36 @@ def raw_response(
     """A whole response as uvicorn would write it."""
     lines = [name + b": " + value + b"\r\n" for name, value in (*default_headers, *answer.headers, *headers)]
     return b"".join((STATUS_LINE[answer.status], *lines, b"\r\n", answer.body))
+
+
+def _encode(items: Iterable[Any]) -> Generator[None, None, deque[bytes]]:
+    """The array in parts. It is whole before the first is sent, so that nothing can fail in the middle."""
+    parts: deque[bytes] = deque()
+    part = bytearray(b"[")
+    for item in items:
+        if part[-1:] != b"[" or parts:
+            part += b","
+        _encoder.encode_into(item, part, -1)
+        if len(part) >= _PART_BYTES:
+            parts.append(bytes(part))
+            part.clear()
+        yield
+    parts.append(bytes(part + b"]"))
+    return parts
+
+
+class _PartsResponse(Response):
+    """A body in parts, each of which is forgotten when it is sent."""
+
+    def __init__(self, parts: deque[bytes], headers: Mapping[str, str]) -> None:
+        length = str(sum(map(len, parts)))
+        super().__init__(None, media_type="application/json", headers={**headers, "content-length": length})
+        self._parts = parts
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        while self._parts:
+            part = self._parts.popleft()
+            await send({"type": "http.response.body", "body": part, "more_body": bool(self._parts)})
+            if self._parts:
+                await pause()
