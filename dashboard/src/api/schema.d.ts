@@ -524,6 +524,8 @@ export interface paths {
         /**
          * Ready
          * @description The database can be reached and is migrated. Evaluations go on from memory even while it is not.
+         *
+         *     The answer is at most a second old.
          */
         get: operations["ready"];
         put?: never;
@@ -543,7 +545,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Figures for Prometheus.
+         * @description Figures for Prometheus, at most a second old.
          */
         get: operations["metrics"];
         put?: never;
@@ -1283,7 +1285,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1292,7 +1294,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1361,7 +1363,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1421,7 +1423,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1482,7 +1484,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1538,6 +1540,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
@@ -1551,7 +1562,12 @@ export interface operations {
     };
     list_projects: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1561,14 +1577,34 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ProjectOut"][];
                 };
             };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1632,7 +1668,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1641,7 +1677,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1701,6 +1737,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1770,8 +1815,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1819,6 +1873,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1889,7 +1952,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1898,7 +1961,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1929,7 +1992,12 @@ export interface operations {
     };
     list_environments: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -1941,10 +2009,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["EnvironmentItem"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -1958,6 +2037,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2032,7 +2120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2041,7 +2129,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2102,6 +2190,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2172,8 +2269,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2229,6 +2335,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
@@ -2242,7 +2357,12 @@ export interface operations {
     };
     list_flags: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -2255,10 +2375,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FlagOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -2272,6 +2403,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2347,7 +2487,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2356,7 +2496,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2418,6 +2558,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2489,8 +2638,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2540,6 +2698,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2612,7 +2779,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2621,7 +2788,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2652,7 +2819,12 @@ export interface operations {
     };
     list_rules: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -2666,10 +2838,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RuleOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -2683,6 +2866,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2759,7 +2951,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken, or the `Idempotency-Key` was used for another request. */
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2768,7 +2960,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2831,6 +3023,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2903,8 +3104,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2962,6 +3172,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
@@ -2975,7 +3194,12 @@ export interface operations {
     };
     list_environment_rules: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -2988,10 +3212,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RuleOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -3005,6 +3240,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3086,6 +3330,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
@@ -3151,6 +3404,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
@@ -3195,6 +3457,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3277,6 +3548,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
             503: {
                 headers: {
@@ -3338,6 +3618,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3412,6 +3701,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3559,7 +3857,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;

@@ -5,11 +5,14 @@ Only callers with a mistake pay for this second look.
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from itertools import islice
 
 import msgspec
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 
+_MAX_FIELD_ERRORS = 20
+_GUESS_MAX_LENGTH = 64  # a longer name resembles no field, and comparing it takes long
 _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 # Each field's types, told by the first byte of its JSON, and the words for them.
 _BODY = {"environment": (b'"', "a string"), "context": (b"{n", "an object or null")}
@@ -27,7 +30,7 @@ def describe(body: bytes, refusal: Exception) -> Error:
     if not isinstance(refusal, msgspec.ValidationError):
         return invalid_field("body", "is not valid JSON")
     try:
-        fields = list(_mistakes(body))
+        fields = list(islice(_mistakes(body), _MAX_FIELD_ERRORS))
     except msgspec.ValidationError:
         return invalid_field("body", "must be an object")
     except RecursionError:
@@ -42,13 +45,13 @@ def _mistakes(body: bytes) -> Iterator[FieldError]:
     document = _decode_object(body)
     if "environment" not in document:
         yield FieldError("environment", "is required")
-    for name in document:
-        if name not in _BODY:
-            yield FieldError(name, _unknown(name))
     yield from _mistyped(document, _BODY, "")
     context = bytes(document.get("context", b""))
     if context.startswith(b"{"):
         yield from _mistyped(_decode_object(context), _CONTEXT, "context.")
+    for name in document:
+        if name not in _BODY:
+            yield FieldError(name, _unknown(name))
 
 
 def _mistyped(
@@ -60,5 +63,5 @@ def _mistyped(
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name, _BODY, n=1)
+    near = get_close_matches(name, _BODY, n=1) if len(name) <= _GUESS_MAX_LENGTH else []
     return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known are environment, context'}"
