@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,24 +93,22 @@ class Database:
                 yield shared
             return
         ended: Transaction | None = None
-        is_committed = False
         try:
-            try:
-                with translated_errors():
-                    async with self._writer.begin() as connection:
-                        transaction = Transaction(connection, self.instance)
-                        yield transaction
-                        ended = transaction
-                is_committed = True
-            finally:
-                # Also when the commit itself failed or was cancelled: it may have reached the database all the same,
-                # and to announce too much only costs a reload.
-                if ended and ended.changes and self._announce:
-                    await asyncio.shield(asyncio.ensure_future(self._announce(ended.changes)))
-        except Error as error:
-            if ended is None or error.code is not Code.UNAVAILABLE:
-                raise
-            raise unconfirmed(_NOT_CONFIRMED if is_committed else _NOT_KNOWN) from error
+            with translated_errors():
+                async with self._writer.begin() as connection:
+                    transaction = Transaction(connection, self.instance)
+                    yield transaction
+                    ended = transaction
+        except BaseException as error:
+            # When the commit itself failed or was cancelled, it may have reached the database all the same, and to
+            # announce too much only costs a reload. The caller hears of the commit, not of the announcement.
+            if ended:
+                with suppress(Exception):
+                    await self._announce_changes(ended)
+                if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+                    raise unconfirmed(_NOT_KNOWN) from error
+            raise
+        await self._announce_changes(transaction)
 
     @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[Transaction]:
@@ -121,6 +119,16 @@ class Database:
                 yield transaction
             finally:
                 _shared.reset(token)  # before the commit is announced: what that starts is on its own
+
+    async def _announce_changes(self, transaction: Transaction) -> None:
+        if not transaction.changes or not self._announce:
+            return
+        try:
+            await asyncio.shield(asyncio.ensure_future(self._announce(transaction.changes)))
+        except Error as error:
+            if error.retry_after_seconds is None:
+                raise
+            raise unconfirmed(_NOT_CONFIRMED) from error
 
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:
