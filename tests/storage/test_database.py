@@ -1,6 +1,7 @@
 """What every use case relies on: transactions, announcements, and errors in the product's own terms."""
 
 import asyncio
+import contextvars
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -144,6 +145,51 @@ async def test_a_folder_that_is_gone_is_unavailable(tmp_path: Path) -> None:
     database = Database(None, tmp_path / "gone")
     assert await each_outcome(database) == [Code.UNAVAILABLE] * 4
     await database.close()
+
+
+async def test_what_a_shared_transaction_holds_is_stored_and_announced_together_or_not_at_all(
+    database: Database,
+) -> None:
+    listener = Listener(database)
+    with pytest.raises(ZeroDivisionError):
+        await write_shared_and_fail(database)
+    assert await count_rows(database) == (0, 0)
+    assert listener.heard == []
+    async with database.shared_transaction() as shared:
+        async with database.transaction() as transaction:
+            assert transaction is shared
+            await write(transaction)
+        assert await count_rows(database) == (0, 0)
+        assert listener.heard == []
+    assert await count_rows(database) == (1, 1)
+    assert listener.heard == [CHANGE]
+    assert listener.saw_the_commit
+
+
+async def write_shared_and_fail(database: Database) -> None:
+    async with database.shared_transaction():
+        await write_alone(database)
+        raise ZeroDivisionError
+
+
+async def test_other_tasks_take_no_part_in_a_shared_transaction(database: Database) -> None:
+    """Those that it starts while it announces its commit included."""
+    seen: list[Transaction] = []
+
+    async def note() -> None:
+        async with database.transaction() as transaction:
+            seen.append(transaction)
+
+    async def hear(_: Sequence[Change]) -> None:
+        await note()
+
+    database.announce_to(hear)
+    async with database.shared_transaction() as shared:
+        other = asyncio.Task(note(), context=contextvars.Context())
+        await write(shared)
+    await other
+    assert len(seen) == 2
+    assert shared not in seen
 
 
 async def test_wrong_sql_is_no_outage(database: Database) -> None:

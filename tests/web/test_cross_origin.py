@@ -96,6 +96,8 @@ class TestWithAllowedOrigins:
             answer = await ada.get("/api/me", headers={"origin": origin})
             assert answer.status_code == 200
             assert answer.headers["access-control-allow-origin"] == origin
+            exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
+            assert {"idempotency-replayed", "retry-after"} <= exposed
             assert answer.headers["vary"] == "Origin"
             assert (await client.get("/api/me", headers={"origin": origin})).headers[
                 "access-control-allow-origin"
@@ -107,5 +109,6 @@ class TestWithAllowedOrigins:
         assert answer.status_code == 204
         assert answer.headers["access-control-allow-origin"] == ADMIN
         assert set(answer.headers["access-control-allow-methods"].split(", ")) == {"GET", "POST", "PUT", "DELETE"}
-        assert "authorization" in answer.headers["access-control-allow-headers"].lower()
+        allowed = {name.strip().lower() for name in answer.headers["access-control-allow-headers"].split(",")}
+        assert {"authorization", "content-type", "idempotency-key"} <= allowed
         assert "access-control-allow-credentials" not in answer.headers

@@ -49,12 +49,17 @@ def not_found(resource: str) -> Error:
     return Error(Code.NOT_FOUND, f"There is no such {resource}.")
 
 
-def unavailable(message: str = "The database cannot be reached at the moment. Try again shortly.") -> Error:
+_BEFORE_A_REPEAT = (
+    "Read the resource before you repeat the request; one with an Idempotency-Key can be repeated with the same key."
+)
+_AWAY = "The database cannot be reached at the moment, and nothing was changed. Try again shortly."
+
+
+def unavailable(message: str = _AWAY) -> Error:
     """The answer while something Flagstaff depends on is away, and nothing was changed: the request can be repeated."""
     return Error(Code.UNAVAILABLE, message, retry_after_seconds=5)
 
 
 def unconfirmed(message: str) -> Error:
     """The answer when a change may be in force: without `retry_after_seconds`, which would invite a repeat."""
-    advice = "Read the resource before you repeat the request, or repeat it with the Idempotency-Key that it had."
-    return Error(Code.UNAVAILABLE, f"{message} {advice}")
+    return Error(Code.UNAVAILABLE, f"{message} {_BEFORE_A_REPEAT}")
