@@ -6,8 +6,10 @@ from collections.abc import Sequence
 CONTENT_LENGTH_MAX = 10**15
 """What `content_length` returns for anything longer: far beyond every bound, and cheap to compare."""
 
+is_host = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:%\[\]-]*").fullmatch
+"""Whether a text may be a Host header's; it may be empty."""
+
 _LENGTH_DIGITS = 15
-_HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:%\[\]-]*")
 
 
 def objection(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, str] | None:
@@ -16,14 +18,17 @@ def objection(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]
         return 505, f"HTTP/{version} is not supported. Use HTTP/1.1."
     if method == b"CONNECT":
         return 501, "The method CONNECT is not supported. This server is not a proxy."
-    hosts = [value for name, value in headers if name == b"host"]
-    if len(hosts) > 1 or (not hosts and version == "1.1"):
-        return 400, f"The request has {len(hosts) or 'no'} Host headers. Send exactly one."
-    if hosts and not _HOST.fullmatch(hosts[0]):
-        return 400, "The Host header is not a valid host name or address."
-    # Whoever reads a coding differently sees the body end elsewhere.
-    if any(name == b"transfer-encoding" and value.strip().lower() != b"chunked" for name, value in headers):
-        return 501, "The request's transfer coding is not supported. Use Transfer-Encoding: chunked."
+    hosts = 0
+    for name, value in headers:
+        if name == b"host":
+            hosts += 1
+            if not is_host(value):
+                return 400, "The Host header is not a valid host name or address."
+        elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            # Whoever reads a coding differently sees the body end elsewhere.
+            return 501, "The request's transfer coding is not supported. Use Transfer-Encoding: chunked."
+    if hosts > 1 or (not hosts and version == "1.1"):
+        return 400, f"The request has {hosts or 'no'} Host headers. Send exactly one."
     return None
 
 

@@ -18,13 +18,13 @@ from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.bodies import BODY_MAX_BYTES
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.errors import problem_of
-from flagstaff.web.edge.heads import content_length, objection
+from flagstaff.web.edge.heads import content_length, is_host
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol, Phase
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.responses import raw_response
-from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
+from flagstaff.web.sdk.evaluate import PATH, Evaluate
 
 _START = f"POST {PATH} HTTP/1.1\r\n".encode()
 _END = b"\r\n\r\n"
@@ -200,15 +200,15 @@ def _parse(data: bytes) -> Head | None:
         return None
     if not collector.is_complete or collector.has_body or not parser.should_keep_alive() or parser.should_upgrade():
         return None
-    if objection(parser.get_method(), parser.get_http_version(), collector.headers):
-        return None
     given = dict(collector.headers)
     if b"expect" in given or b"transfer-encoding" in given or len(collector.headers) > _MAX_HEADERS:
         return None
+    if len(given) != len(collector.headers) or not is_host(given.get(b"host", b"/")):
+        return None  # a header twice, or a head that `heads.objection` judges
     length = content_length(given.get(b"content-length", b"")) or 0
     if not 0 < length <= BODY_MAX_BYTES:
         return None
-    return Head(sdk_key_in(collector.headers), length, given.get(b"x-request-id"), collector.headers)
+    return Head(given.get(b"x-sdk-key", b"").decode("latin-1"), length, given.get(b"x-request-id"), collector.headers)
 
 
 def connection_class(refusals: Refusals, lane: Lane | None) -> type[BoundedProtocol]:
