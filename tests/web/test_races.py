@@ -1,6 +1,7 @@
 """Many at once: every write counts once, none is lost, and nothing a race can do makes a 500."""
 
 import asyncio
+import io
 import time
 from collections import Counter
 from collections.abc import Awaitable
@@ -145,7 +146,7 @@ async def set_rule_types(flagstaff: Flagstaff, rule_type: str) -> None:
 
 
 async def test_a_load_that_fails_after_the_commit_is_made_good_by_a_retry(
-    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json, log_stream: io.StringIO
 ) -> None:
     await ada.create_rule(flag)
     assert await enabled(client, project, flag) is True
@@ -165,7 +166,7 @@ async def test_a_load_that_fails_after_the_commit_is_made_good_by_a_retry(
 
 
 async def test_a_project_that_cannot_be_loaded_at_all_is_unavailable_until_it_can(
-    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json, log_stream: io.StringIO
 ) -> None:
     await ada.create_rule(flag)
     await set_rule_types(flagstaff, "device")

@@ -1,6 +1,7 @@
 """Several instances on one PostgreSQL: what a call has changed, no instance answers the old way after it returned."""
 
 import asyncio
+import io
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -127,8 +128,8 @@ def confirm_seconds() -> float:
 
 
 @pytest.fixture
-async def scene(start: Start, role: str, confirm_seconds: float) -> AsyncIterator[Scene]:
-    """Two instances and a flag that is on."""
+async def scene(start: Start, role: str, confirm_seconds: float, log_stream: io.StringIO) -> AsyncIterator[Scene]:
+    """Two instances and a flag that is on. They log as servers do: structlog's own tracebacks take seconds."""
     first, second = await start("first", confirm_seconds=confirm_seconds), await start("second", role=role)
     await first.accounts.register(email="ada@example.com", password=_PASSWORD)
     token = await first.accounts.log_in(email="ada@example.com", password=_PASSWORD)
