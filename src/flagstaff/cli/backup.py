@@ -20,7 +20,7 @@ from flagstaff.storage.backup.reading import open_backup
 from flagstaff.storage.backup.writing import open_writer, write_backup
 from flagstaff.storage.data_directory import DataDirectory
 
-_NICENESS = 10  # a server on the same machine goes first
+_NICENESS = 5  # a server on the same machine goes first
 
 To = Annotated[Path, typer.Argument(metavar="TO", help="The file to write, such as flagstaff.backup.tar.")]
 From = Annotated[Path, typer.Argument(metavar="FROM", help="A file that `flagstaff backup` has written.")]
