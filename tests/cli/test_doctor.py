@@ -16,6 +16,7 @@ from flagstaff.storage.database import CONFIGURATION_FILE, Database
 from flagstaff.storage.migrate import migrate
 from tests.mail.test_smtp import Inbox, smtp_server
 from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.command import run_flagstaff
 from tests.support.history import make_batch, make_layout, make_record, write
 from tests.support.ports import free_port
 from tests.support.server import ServerProcess
@@ -28,7 +29,19 @@ def examine(environ: dict[str, str], *arguments: str, status: int = 0) -> dict[s
     """Each finding by what was looked at."""
     outcome = CliRunner().invoke(app, ["doctor", "--json", *arguments], env=environ, catch_exceptions=False)
     assert outcome.exit_code == status, outcome.output
-    found = {finding["check"]: finding for finding in json.loads(outcome.stdout)}
+    return read_findings(outcome.stdout, status)
+
+
+def examine_and_log(environ: dict[str, str]) -> dict[str, Any]:
+    """The same in a process of its own, which fails and keeps its log from its findings."""
+    outcome = run_flagstaff("doctor", "--json", environ=environ)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert "database_unavailable" in outcome.stderr
+    return read_findings(outcome.stdout, 1)
+
+
+def read_findings(printed: str, status: int) -> dict[str, Any]:
+    found = {finding["check"]: finding for finding in json.loads(printed)}
     assert all(finding["advice"] for finding in found.values() if finding["status"] != "OK")
     assert (status == 1) == any(finding["status"] == "FAIL" for finding in found.values())
     return found
@@ -86,12 +99,12 @@ async def test_a_database_of_a_newer_version_fails(store: Store) -> None:
 
 def test_a_damaged_database_fails(sqlite: Store) -> None:
     (sqlite.data_directory / CONFIGURATION_FILE).write_bytes(b"SQLite format 3\0" + os.urandom(4096))
-    assert examine(sqlite.environ, status=1)["database"]["status"] == "FAIL"
+    assert examine_and_log(sqlite.environ)["database"]["status"] == "FAIL"
 
 
 def test_a_database_that_is_away_fails_with_the_reason(data_directory: Path) -> None:
     url = f"postgresql://flagstaff:hidden@127.0.0.1:{free_port()}/flagstaff"
-    found = examine({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url}, status=1)
+    found = examine_and_log({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url})
     assert "onnect" in found["database"]["found"]
     assert "hidden" not in json.dumps(found)
 
