@@ -71,7 +71,7 @@ def launched(*arguments: str, store: Store) -> Iterator[subprocess.Popen[bytes]]
 
 async def until(condition: Callable[[], Awaitable[bool]], process: subprocess.Popen[bytes]) -> None:
     """Wait for what a process does."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not await condition():
             assert process.poll() is None, "it ended too soon"
             await asyncio.sleep(0.001)
@@ -217,7 +217,7 @@ async def test_a_backup_that_is_ended_leaves_no_half_of_one(
     with launched("backup", str(folder / "backup.tar"), store=store) as process:
         await until(has_begun, process)
         process.send_signal(number)
-        assert process.wait(30) != 0
+        assert process.wait(60) != 0
     left = [path.name for path in folder.iterdir()]
     assert "backup.tar" not in left
     assert not left or number is signal.SIGKILL
@@ -235,7 +235,7 @@ async def test_a_restore_that_is_killed_has_changed_nothing_and_can_be_repeated(
     with launched("restore", str(path), "--replace", store=target) as process:
         await until(partial(is_being_written, target), process)
         process.kill()
-        assert process.wait(30) != 0
+        assert process.wait(60) != 0
     assert await contents(target) == before
     again = run_flagstaff("restore", str(path), "--replace", environ=target.environ)
     assert again.returncode == 0, again.stderr
