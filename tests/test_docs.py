@@ -1,11 +1,7 @@
 """The papers say what is: links lead somewhere, and names, settings, errors and metrics are those of the code."""
 
-import asyncio
 import re
-import sqlite3
-import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,16 +10,13 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code
 from flagstaff.settings import Settings
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.web.edge.errors import STATUSES
-from tests.support.stores import sqlite_store
 
 ROOT = Path(__file__).parents[1]
 PAPERS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "spec").rglob("*.md")],
     key=lambda path: path.relative_to(ROOT).as_posix(),
 )
-OPERATIONS = ROOT / "docs" / "operations.md"
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
@@ -43,13 +36,6 @@ def anchors(paper: Path) -> set[str]:
     """What the headings of a paper can be linked by."""
     headings = _HEADING.findall(prose(paper))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def query(file: Path, statement: str) -> object:
-    """The single value that a statement gives in a SQLite file."""
-    with closing(sqlite3.connect(file)) as connection:
-        ((value,),) = connection.execute(statement).fetchall()
-    return value
 
 
 def broken_links(paper: Path) -> Iterator[str]:
@@ -119,23 +105,6 @@ async def test_the_metrics_reference_names_every_metric(data_directory: Path) ->
     exported = set(re.findall(r"^# HELP (flagstaff_\w+) ", text.decode(), re.MULTILINE))
     documented = set(re.findall(r"`(flagstaff_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text()))
     assert {name for name in exported if not name.endswith("_created")} == documented
-
-
-async def test_the_backup_script_copies_what_a_running_server_has_just_written(
-    sqlite_template: Path, data_directory: Path, tmp_path: Path
-) -> None:
-    sqlite_store(sqlite_template, data_directory)
-    (script,) = re.findall(r"^```python\n(# backup\.py .*?)^```$", OPERATIONS.read_text(), re.DOTALL | re.MULTILINE)
-    with closing(sqlite3.connect(data_directory / CONFIGURATION_FILE)) as live:
-        # What is committed stands in the write-ahead log for as long as somebody has the file open.
-        live.execute("INSERT INTO changes (at, action, resource_id) VALUES (1, 'flag.toggled', '0')")
-        live.commit()
-        backup = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", script, str(data_directory), str(tmp_path / "backup"))
-        )
-        assert await backup.wait() == 0
-    assert query(tmp_path / "backup" / CONFIGURATION_FILE, "SELECT action FROM changes") == "flag.toggled"
-    assert query(tmp_path / "backup" / HISTORY_FILE, "PRAGMA integrity_check") == "ok"
 
 
 def test_the_decisions_are_numbered_without_gaps() -> None:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -56,15 +57,21 @@ async def fill_history(store: Store) -> None:
     await database.close()
 
 
-def launch(*arguments: str, store: Store) -> subprocess.Popen[bytes]:
-    """Start a command that is to be interrupted."""
+@contextmanager
+def launched(*arguments: str, store: Store) -> Iterator[subprocess.Popen[bytes]]:
+    """A command that is to be interrupted."""
     environ = {"PATH": os.environ["PATH"], **store.environ}
-    return subprocess.Popen([sys.executable, "-m", "flagstaff", *arguments], env=environ, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "flagstaff", *arguments]
+    with subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 async def until(condition: Callable[[], Awaitable[bool]], process: subprocess.Popen[bytes]) -> None:
     """Wait for what a process does."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not await condition():
             assert process.poll() is None, "it ended too soon"
             await asyncio.sleep(0.001)
@@ -203,14 +210,14 @@ async def test_a_backup_that_is_ended_leaves_no_half_of_one(
     await fill_history(store)
     folder = tmp_path / "backups"
     folder.mkdir()
-    process = launch("backup", str(folder / "backup.tar"), store=store)
 
     async def has_begun() -> bool:
         return has_content(folder, "*.unfinished")
 
-    await until(has_begun, process)
-    process.send_signal(number)
-    assert process.wait(30) != 0
+    with launched("backup", str(folder / "backup.tar"), store=store) as process:
+        await until(has_begun, process)
+        process.send_signal(number)
+        assert process.wait(60) != 0
     left = [path.name for path in folder.iterdir()]
     assert "backup.tar" not in left
     assert not left or number is signal.SIGKILL
@@ -225,10 +232,10 @@ async def test_a_restore_that_is_killed_has_changed_nothing_and_can_be_repeated(
     await migrate(target.database_url, target.data_directory)
     await fill_every_table(target)
     before = await contents(target)
-    process = launch("restore", str(path), "--replace", store=target)
-    await until(partial(is_being_written, target), process)
-    process.kill()
-    assert process.wait(30) != 0
+    with launched("restore", str(path), "--replace", store=target) as process:
+        await until(partial(is_being_written, target), process)
+        process.kill()
+        assert process.wait(60) != 0
     assert await contents(target) == before
     again = run_flagstaff("restore", str(path), "--replace", environ=target.environ)
     assert again.returncode == 0, again.stderr

@@ -49,9 +49,13 @@ def test_it_prints_its_version() -> None:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        ([], ["serve", "migrate", "openapi", "users", "--version"]),
+        ([], ["serve", "migrate", "backup", "restore", "copy", "doctor", "openapi", "users", "--version"]),
         (["serve"], [row.variable for row in Settings.rows()]),
         (["migrate"], ["--to", "base", "revision"]),
+        (["backup"], ["TO", "--without-history", "secret"]),
+        (["restore"], ["FROM", "--replace", "Stop the server"]),
+        (["copy"], ["--to", "postgresql://", "empty"]),
+        (["doctor"], ["--mail-to", "--json", "exit status"]),
         (["openapi"], ["OpenAPI"]),
         (["users"], ["create", "reset-password"]),
         (["users", "create"], ["email", "--password-stdin"]),

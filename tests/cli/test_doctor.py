@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from flagstaff.cli.main import app
 from flagstaff.storage.database import CONFIGURATION_FILE, Database
 from flagstaff.storage.migrate import migrate
 from tests.mail.test_smtp import Inbox, smtp_server
@@ -25,9 +27,21 @@ KEY = {"FLAGSTAFF_SECRET_KEY": "k" * 40}
 
 def examine(environ: dict[str, str], *arguments: str, status: int = 0) -> dict[str, Any]:
     """Each finding by what was looked at."""
-    outcome = run_flagstaff("doctor", "--json", *arguments, environ=environ)
-    assert outcome.returncode == status, outcome.stdout + outcome.stderr
-    found = {finding["check"]: finding for finding in json.loads(outcome.stdout)}
+    outcome = CliRunner().invoke(app, ["doctor", "--json", *arguments], env=environ, catch_exceptions=False)
+    assert outcome.exit_code == status, outcome.output
+    return read_findings(outcome.stdout, status)
+
+
+def examine_and_log(environ: dict[str, str]) -> dict[str, Any]:
+    """The same in a process of its own, which fails and keeps its log from its findings."""
+    outcome = run_flagstaff("doctor", "--json", environ=environ)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert "database_unavailable" in outcome.stderr
+    return read_findings(outcome.stdout, 1)
+
+
+def read_findings(printed: str, status: int) -> dict[str, Any]:
+    found = {finding["check"]: finding for finding in json.loads(printed)}
     assert all(finding["advice"] for finding in found.values() if finding["status"] != "OK")
     assert (status == 1) == any(finding["status"] == "FAIL" for finding in found.values())
     return found
@@ -69,7 +83,7 @@ def test_an_empty_secret_key_fails(sqlite: Store) -> None:
 
 async def test_a_database_of_another_revision_fails(store: Store) -> None:
     await migrate(store.database_url, store.data_directory, "0001")
-    found = examine(store.environ, status=1)
+    found = await asyncio.to_thread(examine, store.environ, status=1)
     assert found["revision"]["status"] == "FAIL"
     assert "flagstaff migrate" in found["revision"]["advice"]
 
@@ -79,17 +93,18 @@ async def test_a_database_of_a_newer_version_fails(store: Store) -> None:
     async with database.transaction() as transaction:
         await transaction.connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     await database.close()
-    assert examine(store.environ, status=1)["revision"]["advice"] == "Install a newer version."
+    found = await asyncio.to_thread(examine, store.environ, status=1)
+    assert found["revision"]["advice"] == "Install a newer version."
 
 
 def test_a_damaged_database_fails(sqlite: Store) -> None:
     (sqlite.data_directory / CONFIGURATION_FILE).write_bytes(b"SQLite format 3\0" + os.urandom(4096))
-    assert examine(sqlite.environ, status=1)["database"]["status"] == "FAIL"
+    assert examine_and_log(sqlite.environ)["database"]["status"] == "FAIL"
 
 
 def test_a_database_that_is_away_fails_with_the_reason(data_directory: Path) -> None:
     url = f"postgresql://flagstaff:hidden@127.0.0.1:{free_port()}/flagstaff"
-    found = examine({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url}, status=1)
+    found = examine_and_log({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url})
     assert "onnect" in found["database"]["found"]
     assert "hidden" not in json.dumps(found)
 
@@ -146,8 +161,8 @@ async def test_beside_a_running_server_everything_is_said_of_the_database(store:
 
 
 def test_people_get_a_line_for_each_thing_and_advice_below(sqlite: Store) -> None:
-    outcome = run_flagstaff("doctor", environ=sqlite.environ)
-    assert outcome.returncode == 0
+    outcome = CliRunner().invoke(app, ["doctor"], env=sqlite.environ, catch_exceptions=False)
+    assert outcome.exit_code == 0
     lines = outcome.stdout.splitlines()
     assert lines[0].startswith("OK    settings         Flagstaff ")
     mail = next(number for number, line in enumerate(lines) if line.startswith("WARN  mail"))

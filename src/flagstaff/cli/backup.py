@@ -20,8 +20,6 @@ from flagstaff.storage.backup.reading import open_backup
 from flagstaff.storage.backup.writing import open_writer, write_backup
 from flagstaff.storage.data_directory import DataDirectory
 
-_NICENESS = 10  # a server on the same machine goes first
-
 To = Annotated[Path, typer.Argument(metavar="TO", help="The file to write, such as flagstaff.backup.tar.")]
 From = Annotated[Path, typer.Argument(metavar="FROM", help="A file that `flagstaff backup` has written.")]
 Target = Annotated[
@@ -42,7 +40,6 @@ def backup(
     """
     settings = Settings.load(os.environ)
     key = None if settings.secret_key else DataDirectory(settings.data_dir).find_secret_key()
-    os.nice(_NICENESS)
     with ended_by_sigterm():
         manifest = asyncio.run(_back_up(settings, to, key, with_history=not without_history))
     rows = sum(entry.rows for entry in manifest.tables)

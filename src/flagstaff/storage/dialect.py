@@ -1,4 +1,4 @@
-"""The only file that tells SQLite from PostgreSQL."""
+"""The only file that tells SQLite from PostgreSQL; maintenance.py does it for tools that handle a whole database."""
 
 import sqlite3
 from collections.abc import Callable
