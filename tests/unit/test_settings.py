@@ -62,6 +62,10 @@ def refusal(**environ: str) -> str:
         ("CORS_ORIGINS", "*", "must be a valid URL"),
         ("CORS_ORIGINS", "https://example.com/app", "without a path"),
         ("HISTORY_RETENTION_DAYS", "0", "must be a whole number from 1"),
+        ("HISTORY_MAX_BYTES", "10", "must be off or at least 1MB"),
+        ("HISTORY_MAX_BYTES", "10 apples", "as in 10GB"),
+        ("HISTORY_MAX_BYTES", "1.5GB", "as in 10GB"),
+        ("HISTORY_MAX_BYTES", "-10GB", "as in 10GB"),
         ("VALKEY_URL", "localhost:6379", "valkey://"),
         ("VALKEY_URL", "valkey://", "must name a host"),
         ("ACCESS_LOG", "loud", "must be on or off"),
@@ -209,6 +213,21 @@ def test_a_mail_server_is_read_from_its_url(url: str, server: SmtpServer) -> Non
 
 
 @pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("off", None),
+        ("2000000", 2_000_000),
+        ("10GB", 10_000_000_000),
+        ("512 MiB", 512 * 1024**2),
+        ("1TiB", 1024**4),
+        ("1000KB", 1_000_000),
+    ],
+)
+def test_bytes_are_a_number_with_a_unit_or_without_or_off(text: str, size: int | None) -> None:
+    assert Settings.load({"FLAGSTAFF_HISTORY_MAX_BYTES": text}).history_max_bytes == size
+
+
+@pytest.mark.parametrize(
     ("text", "limit"),
     [
         ("5/second", RateLimit(5, 1)),
@@ -250,4 +269,4 @@ def test_every_setting_has_a_row_for_the_reference() -> None:
     assert rows["FLAGSTAFF_PORT"].default == "8000"
     assert rows["FLAGSTAFF_SMTP_URL"].default == "none"
     assert all(row.meaning.endswith(".") for row in rows.values())
-    assert len(rows) == 20
+    assert len(rows) == 21
