@@ -2,8 +2,13 @@
 
 import asyncio
 import sys
+from collections import Counter
+from struct import unpack
 from typing import Any
+from uuid import UUID, uuid4
+from zlib import decompress
 
+import msgspec
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -15,9 +20,14 @@ from flagstaff.storage import dialect, tables
 from flagstaff.storage.accounts import find_account
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.history.batches import find_environment_number
+from flagstaff.storage.history.deletions import list_bytes
+from flagstaff.storage.history.rollups import roll_up
+from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.idempotency import claim
 from flagstaff.storage.migrate import current_revision, is_current, migrate
 from tests.support.builders import AT, make_account, make_flag, make_rule, store_all
+from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
 REVISIONS = ["0001", "0002", "0004", "0005"]
@@ -97,6 +107,74 @@ async def test_down_to_the_base_leaves_no_table_and_up_again_makes_them_all(stor
     assert await run_on(store, table_names) == set()
     assert await migrate_store(store) == REVISIONS
     assert await run_on(store, differences) == []
+
+
+def counts_of_older_form(connection: sa.Connection) -> Counter[tuple[int, str, int, int]]:
+    """By minute, flag key, rollout percentage and outcome: as 0002 stores them, seven numbers a flag."""
+    layouts = {
+        layout_id: msgspec.msgpack.decode(decompress(content))
+        for layout_id, content in connection.execute(sa.text("SELECT id, content FROM history.layouts"))
+    }
+    counts: Counter[tuple[int, str, int, int]] = Counter()
+    rows = connection.execute(sa.text("SELECT minute, layout_id, evaluations, counts FROM history.summaries"))
+    for minute, layout_id, evaluations, block in rows:
+        layout = layouts[layout_id]
+        width = len(layout["recorded"])
+        numbers = unpack(f"<{7 * width}Q", decompress(block).ljust(7 * width * 8, b"\0"))
+        for place, number in enumerate(numbers):
+            flag, outcome = layout["recorded"][place // 7], place % 7
+            percentage = flag["rollout_percentage"] if outcome in (4, 5) else 0
+            counts[minute, flag["key"], percentage, outcome] += number
+        for flag in layout["constant"]:
+            counts[minute, flag["key"], 0, flag["default"]] += evaluations
+    return +counts
+
+
+async def summarise_by_minute(database: Database, environment_id: UUID) -> Counter[tuple[int, str, int, int]]:
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+        assert number is not None
+        sums = await sum_by_interval(connection, number, range(2**31 - 1), 1, max_cells=1000)
+    return Counter(
+        {
+            (minute, key, percentage, int(outcome)): times
+            for key, minutes in sums.by_key.items()
+            for minute, kinds in minutes.items()
+            for (outcome, percentage), times in kinds.items()
+        }
+    )
+
+
+async def test_counts_survive_the_way_down_to_their_older_form_and_up_again(database: Database, store: Store) -> None:
+    environment_id, layout = uuid4(), make_layout()
+    ruled = (100, 102, 103, 104)
+    records = [make_record(40 * each, recorded=bytes((each, ruled[each % 4]))) for each in range(99)]
+    await write(database, make_batch(environment_id, layout, *records[:70]))
+    async with database.write_history() as connection:
+        await roll_up(connection, 1)
+    await write(database, make_batch(environment_id, layout, *records[50:]))
+    before = await summarise_by_minute(database, environment_id)
+    evaluations = await read(database, environment_id)
+    await migrate_store(store, "0002")
+    assert await run_on(store, counts_of_older_form) == before
+    await migrate_store(store)
+    for _ in range(2):
+        assert await summarise_by_minute(database, environment_id) == before
+        assert await read(database, environment_id) == evaluations
+        async with database.write_history() as connection:
+            await roll_up(connection, 1)
+
+
+async def test_what_the_history_takes_is_measured_on_the_way_up(database: Database, store: Store) -> None:
+    environment_id = uuid4()
+    await write(database, make_batch(environment_id, make_layout(), make_record(0), make_record(3600)))
+    await migrate_store(store, "0002")
+    await migrate_store(store)
+    async with database.read_history() as connection:
+        (newest, newer), (oldest, older) = await list_bytes(connection)
+    assert newest == oldest + 1
+    assert newer > 0
+    assert older > 0
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -63,6 +63,10 @@ def refusal(**environ: str) -> str:
         ("CORS_ORIGINS", "https://*.example.com", "a wildcard"),
         ("CORS_ORIGINS", "https://example.com/app", "without a path"),
         ("HISTORY_RETENTION_DAYS", "0", "must be a whole number from 1"),
+        ("HISTORY_MAX_BYTES", "10", "must be off or at least 1MB"),
+        ("HISTORY_MAX_BYTES", "10 apples", "as in 10GB"),
+        ("HISTORY_MAX_BYTES", "1.5GB", "as in 10GB"),
+        ("HISTORY_MAX_BYTES", "-10GB", "as in 10GB"),
         ("ACCESS_LOG", "loud", "must be on or off"),
         ("LOG_FORMAT", "xml", "must be auto, json or console"),
         ("EVALUATE_LANE", "2", "must be on or off"),
@@ -202,6 +206,21 @@ def test_a_file_for_the_database_wins_over_the_platforms_name(tmp_path: Path) ->
 )
 def test_a_mail_server_is_read_from_its_url(url: str, server: SmtpServer) -> None:
     assert Settings.load({"FLAGSTAFF_SMTP_URL": url}).smtp == server
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("off", None),
+        ("2000000", 2_000_000),
+        ("10GB", 10_000_000_000),
+        ("512 MiB", 512 * 1024**2),
+        ("1TiB", 1024**4),
+        ("1000KB", 1_000_000),
+    ],
+)
+def test_bytes_are_a_number_with_a_unit_or_without_or_off(text: str, size: int | None) -> None:
+    assert Settings.load({"FLAGSTAFF_HISTORY_MAX_BYTES": text}).history_max_bytes == size
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ class Spool:
         content = await asyncio.to_thread(spooled.path.read_bytes)
         version = content[:1]
         if version not in (_VERSION, _MAP_OF_TWO):
-            raise ValueError(f"its form, {version.hex() or 'empty'}, is not known")
+            raise ValueError(f"its form {version.hex() or '(none)'} is not known")
         return msgspec.msgpack.decode(content.removeprefix(_VERSION), type=RecordBatch)
 
     async def remove(self, spooled: SpooledBatch) -> None:

@@ -1,5 +1,6 @@
 """Summaries, on both databases: whatever is rolled up or deleted, they say what a naive count of the records says."""
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -213,3 +214,14 @@ async def test_a_form_of_a_newer_version_is_refused_by_name(database: Database, 
     reading = summarise(database, environment_id, DAY_AFTER, 60) if is_counts else read(database, environment_id)
     with pytest.raises(ValueError, match=f"{table.name} of version 99 are not known"):
         await reading
+
+
+async def test_batches_and_roll_ups_at_once_count_everything_once(database: Database) -> None:
+    environment_id = uuid4()
+    await write(database, make_batch(environment_id, LAYOUT, make_record()))
+    batches = [make_batch(environment_id, make_layout(), make_record(60 * each)) for each in range(12)]
+    work = [write(database, batch) for batch in batches] + [roll_all_up(database, environment_id) for _ in range(4)]
+    random.shuffle(work)
+    await asyncio.gather(*work)
+    found = await summarise(database, environment_id, DAY_AFTER, 60)
+    assert sum(times for (key, *_), times in found.items() if key == "rollout") == 13

@@ -1,10 +1,18 @@
 """GET …/environments/{env_id}/evaluations/summary."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
+from time import thread_time
 from typing import Any
 
+import msgspec
 import pytest
+import sqlalchemy as sa
 
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.storage import tables
+from flagstaff.storage.database import Database
+from flagstaff.storage.history.rollups import DAY, FLAG_COUNTS_VERSION
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.web.history.conftest import Elsewhere, Evaluate
 
@@ -98,6 +106,44 @@ async def test_the_parts_of_a_rollout_add_up(ada: Caller, environment: Json, eva
     days = (await summarise(ada, environment, interval="1d"))["flags"]["rollout"]
     assert sum(day["on"] for day in days) + sum(day["off"] for day in days) == 40
     assert sum(day["reasons"]["User in 50% rollout"] for day in days) == sum(day["on"] for day in days)
+
+
+async def test_a_long_summary_never_holds_the_event_loop_for_long(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, evaluate: Evaluate
+) -> None:
+    await evaluate("ada")
+    await store_counts(flagstaff.database, flags=100, days=90)
+    longest, began, others = 0.0, thread_time(), asyncio.Event()
+
+    async def take_turns() -> None:
+        nonlocal longest
+        while not others.is_set():
+            before = thread_time()
+            await asyncio.sleep(0.001)  # not 0, which would keep the database's threads from their work
+            longest = max(longest, thread_time() - before)
+
+    turns = asyncio.create_task(take_turns())
+    since = (datetime.now(UTC) - timedelta(days=90)).isoformat()
+    path = f"{environment_path(environment)}/evaluations/summary"
+    now = datetime.now(UTC).isoformat()
+    answer = await ada.get(path, params={"since": since, "until": now, "interval": "1d"})
+    took = thread_time() - began
+    others.set()
+    await turns
+    assert len(answer.json()["flags"]) >= 100
+    assert longest < took / 5  # in processor time, so that a busy machine does not matter
+
+
+async def store_counts(database: Database, *, flags: int, days: int) -> None:
+    """Counts by day and hour for as many flags and days, as the roll-up leaves them."""
+    counts = msgspec.msgpack.encode([(outcome, 20, dict.fromkeys(range(24), 7)) for outcome in (4, 5)])
+    today = int(datetime.now(UTC).timestamp()) // 60 // DAY * DAY
+    async with database.write_history() as connection:
+        number = (await connection.execute(sa.select(tables.recorded_environments.c.number))).scalar_one()
+        shared = {"environment": number, "span": DAY, "version": FLAG_COUNTS_VERSION, "counts": counts}
+        for day in range(days):
+            rows = [{**shared, "start": today - day * DAY, "flag_key": f"many-{each}"} for each in range(flags)]
+            await connection.execute(tables.flag_counts.insert(), rows)
 
 
 async def test_it_can_be_about_one_flag_also_a_deleted_one(

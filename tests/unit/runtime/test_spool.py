@@ -1,0 +1,41 @@
+"""The files of the spool: each says which form it has."""
+
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from flagstaff.runtime.spool import Spool
+from tests.support.history import make_batch, make_layout, make_record
+
+BATCH = make_batch(uuid4(), make_layout(), make_record())
+
+
+async def open_spool(directory: Path) -> Spool:
+    spool = Spool(directory)
+    await spool.open()
+    return spool
+
+
+@pytest.mark.parametrize("content", [b"", b"\x02rest", b"torn"])
+async def test_a_form_that_is_not_known_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "000000000000-1.batch").write_bytes(content)
+    spool = await open_spool(tmp_path)
+    assert spool.first
+    with pytest.raises(ValueError, match="is not known"):
+        await spool.read(spool.first)
+
+
+async def test_a_batch_is_read_as_it_was_appended(tmp_path: Path) -> None:
+    spool = await open_spool(tmp_path)
+    spooled = await spool.append(BATCH)
+    assert spooled
+    assert msgspec.msgpack.encode(await spool.read(spooled)) == msgspec.msgpack.encode(BATCH)
+
+
+async def test_a_batch_of_a_version_that_wrote_no_form_is_read(tmp_path: Path) -> None:
+    (tmp_path / "000000000000-1.batch").write_bytes(msgspec.msgpack.encode(BATCH))
+    spool = await open_spool(tmp_path)
+    assert spool.first
+    assert msgspec.msgpack.encode(await spool.read(spool.first)) == msgspec.msgpack.encode(BATCH)
