@@ -28,18 +28,18 @@ def refusal(**environ: str) -> str:
         ("PORT", "-1", "must be a whole number from 0 to 65535"),
         ("PORT", "٣", "must be a whole number from 0 to 65535"),
         ("PORT", "tcp://10.0.0.7:8000", "set enableServiceLinks: false"),
-        ("DATA_DIR", "~nobody-of-this-name/x", "must be a folder"),
+        ("DATA_DIR", "~nobody-of-this-name/x", "must be a directory"),
         ("DATABASE_URL", "mysql://localhost/x", "must be a valid URL that starts with postgresql:// or postgres://"),
         ("DATABASE_URL", "sqlite:///x.db", "FLAGSTAFF_DATA_DIR"),
         ("SECRET_KEY", "short", "must be at least 32 characters"),
         ("PUBLIC_URL", "flags.example.com", "must be a valid URL that starts with http:// or https://"),
-        ("PUBLIC_URL", "https://user:pass@example.com", "must be the address that people open"),
-        ("PUBLIC_URL", "https://example.com/?a=b", "must be the address that people open"),
-        ("PUBLIC_URL", 'https://example.com/"><script>', "must be the address that people open"),
+        ("PUBLIC_URL", "https://user:pass@example.com", "must be a web address without credentials"),
+        ("PUBLIC_URL", "https://example.com/?a=b", "must be a web address without credentials"),
+        ("PUBLIC_URL", 'https://example.com/"><script>', "must be a web address without credentials"),
         ("SMTP_URL", "mail.example.com:25", "smtp+starttls://"),
-        ("SMTP_URL", "smtp://", "must read smtp+starttls://user:password@host:port"),
-        ("SMTP_URL", "smtp://user@mail.example.com", "must read smtp+starttls://user:password@host:port"),
-        ("SMTP_URL", "smtp://mail.example.com/inbox", "must read smtp+starttls://user:password@host:port"),
+        ("SMTP_URL", "smtp://", "must be smtp+starttls://user:password@host:port"),
+        ("SMTP_URL", "smtp://user@mail.example.com", "must be smtp+starttls://user:password@host:port"),
+        ("SMTP_URL", "smtp://mail.example.com/inbox", "must be smtp+starttls://user:password@host:port"),
         ("MAIL_FROM", "Flagstaff", "must be one address"),
         ("MAIL_FROM", "a@example.com, b@example.com", "must be one address"),
         ("MAIL_FROM", "Flag\nBcc: x <a@example.com>", "must be one address"),
@@ -57,8 +57,8 @@ def refusal(**environ: str) -> str:
             "must be off or a number from 1 to 999999999 per second, minute, hour or day",
         ),
         ("RESET_RATE_LIMIT", "none", "must be off or a number from 1 to 999999999 per second, minute, hour or day"),
-        ("TRUSTED_PROXIES", "10.0.0.1/8", "'10.0.0.1/8' is none"),
-        ("TRUSTED_PROXIES", "10.0.0.0/8, proxy", "'proxy' is none"),
+        ("TRUSTED_PROXIES", "10.0.0.1/8", "'10.0.0.1/8' is not a network"),
+        ("TRUSTED_PROXIES", "10.0.0.0/8, proxy", "'proxy' is not a network"),
         ("CORS_ORIGINS", "*", "must be a valid URL"),
         ("CORS_ORIGINS", "https://example.com/app", "without a path"),
         ("HISTORY_RETENTION_DAYS", "0", "must be a whole number from 1"),
@@ -110,7 +110,7 @@ def test_a_misspelt_name_is_refused_with_the_right_one() -> None:
 
 
 def test_a_name_like_no_other_is_refused_with_where_to_look() -> None:
-    assert refusal(FLAGSTAFF_XYZZY="1").endswith("`flagstaff serve --help` lists them all.")
+    assert refusal(FLAGSTAFF_XYZZY="1").endswith("`flagstaff serve --help` lists all settings.")
 
 
 def test_a_file_cannot_hold_what_is_no_secret() -> None:
@@ -121,7 +121,7 @@ def test_a_secret_given_twice_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(SECRET)
     line = refusal(FLAGSTAFF_SECRET_KEY=SECRET, FLAGSTAFF_SECRET_KEY_FILE=str(file))
-    assert line == "FLAGSTAFF_SECRET_KEY and FLAGSTAFF_SECRET_KEY_FILE are both set; keep one of them."
+    assert line == "FLAGSTAFF_SECRET_KEY and FLAGSTAFF_SECRET_KEY_FILE are both set; set only one of them."
 
 
 def test_a_secret_file_that_is_missing_empty_or_binary_is_refused(tmp_path: Path) -> None:
