@@ -61,5 +61,5 @@ async def test_from_registration_to_a_flag_that_was_asked_for_and_killed(visitor
     await page.get_by_role("tab", name="Changes").click()
     await expect(page.get_by_role("listitem").first).to_contain_text(f"{visitor.email} turned off New checkout")
     await expect(page.get_by_role("listitem").last).to_contain_text(f"{visitor.email} created New checkout")
-    await page.get_by_role("tab", name="Use it").click()
+    await page.get_by_role("tab", name="Use in code").click()
     await visitor.sees("X-SDK-Key: sdk_")

@@ -28,7 +28,7 @@ async def test_rules_move_by_priority_are_switched_off_edited_and_deleted(ada: P
     assert values == ["first", "third", "second"]
 
     await page.get_by_role("switch", name="Rule: If the user id is first").click()
-    await expect(rules.first).to_contain_text("(switched off)")
+    await expect(rules.first).to_contain_text("(disabled)")
     await page.get_by_role("button", name="Actions for: If the user id is first").click()
     await page.get_by_role("menuitem", name="Edit").click()
     await page.get_by_role("dialog").get_by_label("Value").fill("Ada")
@@ -46,7 +46,7 @@ async def test_the_rollout_is_shown_with_the_call_that_sets_it_and_cannot_be_set
     await page.goto(flag_page(flag))
     await ada.sees("The flag is on for 25% of users")
     await ada.press("Set the rollout")
-    await page.get_by_label("Percentage in the call").fill("60")
+    await page.get_by_label("Percentage to set").fill("60")
     await ada.sees('{"rollout_percentage": 60}')
     await ada.press("Copy with my token")
     await expect(page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
@@ -77,7 +77,7 @@ async def test_histories_filter_and_follow_live(ada: Person, flag: Json) -> None
     await expect(page.get_by_role("cell", name="user-1", exact=True)).to_be_visible()
     await page.goto(f"{flag_page(flag)}?tab=history&user=user-2")
     await expect(page.get_by_role("cell", name="user-2", exact=True)).to_be_visible()
-    await expect(page.get_by_role("figure")).to_contain_text("2 answers")
+    await expect(page.get_by_role("figure")).to_contain_text("2 results")
 
 
 async def test_what_people_write_never_becomes_markup(ada: Person) -> None:

@@ -84,12 +84,12 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await keyboard.press("ArrowRight")
     await expect(page.get_by_role("tab", name="History")).to_be_focused()
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(2)
-    await keyboard.go_to(page.get_by_label("Answer"))
+    await keyboard.go_to(page.get_by_label("Result"))
     await keyboard.press("ArrowDown")
     await expect(page).to_have_url(re.compile("answer=on"))
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)
     await keyboard.write(page.get_by_label("User id"), "nobody")
-    await visitor.sees_heading("No evaluation matches these filters")
+    await visitor.sees_heading("No evaluations match these filters")
 
 
 async def test_rules_are_moved_and_the_focus_goes_with_them(ada: Person, flag: Json, keyboard: Keyboard) -> None:
@@ -154,8 +154,8 @@ async def test_settings_are_changed_and_what_breaks_is_confirmed(ada: Person, ke
     await expect(regenerate).to_be_focused()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 200
     await keyboard.press("Enter")
-    await keyboard.use(dialog.get_by_role("button", name="Regenerate and break the old key"))
-    await ada.sees("The key is new.")
+    await keyboard.use(dialog.get_by_role("button", name="Regenerate and revoke the old key"))
+    await ada.sees("The key was regenerated.")
     await expect(regenerate).to_be_focused()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 401
 
@@ -166,7 +166,7 @@ async def test_settings_are_changed_and_what_breaks_is_confirmed(ada: Person, ke
     await expect(dialog.get_by_role("button", name="Delete", exact=True)).to_be_disabled()
     await keyboard.type("Staging")
     await keyboard.press("Enter")
-    await ada.sees("Staging is deleted.")
+    await ada.sees("Staging was deleted.")
     await expect(page.get_by_role("button", name="New environment")).to_be_focused()
     listed = (await ada.api.get(f"/api/projects/{project['id']}/environments")).json()
     assert [each["key"] for each in listed] == ["production"]
@@ -199,7 +199,7 @@ async def test_the_first_stop_of_every_page_skips_to_its_content(ada: Person, fl
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
         await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
         await keyboard.press("Tab")
-        await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         await keyboard.press("Enter")
         await expect(page.get_by_role("main")).to_be_focused()
         await keyboard.press("Tab")

@@ -18,8 +18,8 @@ async def test_a_new_sdk_key_breaks_the_old_one_after_a_warning(ada: Person) -> 
     await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 200
     await ada.press("Regenerate key")
-    await ada.press("Regenerate and break the old key")
-    await ada.sees("The key is new.")
+    await ada.press("Regenerate and revoke the old key")
+    await ada.sees("The key was regenerated.")
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 401
     new = (await ada.api.get(f"/api/projects/{project['id']}")).json()["sdk_key"]
     await expect(shown).to_have_text(new)
@@ -79,7 +79,7 @@ async def test_an_environment_is_made_renamed_and_deleted(ada: Person) -> None:
     await ada.press("Delete Birds")
     await dialog.get_by_role("textbox").fill("Birds")
     await dialog.get_by_role("button", name="Delete", exact=True).click()
-    await ada.sees("Birds is deleted.")
+    await ada.sees("Birds was deleted.")
     keys = {each["key"] for each in (await ada.api.get(f"/api/projects/{project['id']}/environments")).json()}
     assert keys == {"production", "staging"}
 
@@ -88,7 +88,7 @@ async def test_the_switcher_keeps_the_section_and_production_is_unmistakable(ada
     environment = await ada.api.get_environment(await ada.api.create_project())
     page = ada.page
     await page.goto(f"{environment_page(environment)}/history")
-    strip = page.get_by_title("Changes here reach your users at once.")
+    strip = page.get_by_title("Changes here affect your users immediately.")
     await expect(strip).to_be_visible()
     await page.get_by_role("button", name="Environment Production").click()
     await page.get_by_role("menuitem", name="Staging").click()

@@ -99,5 +99,5 @@ async def test_what_is_another_accounts_is_not_there(ada: Person, browser: Brows
     eve = await people.enter_async_context(Person(browser, ada.url))
     await eve.sign_up()
     await eve.page.goto(flag_page(flag))
-    await eve.sees_heading("There is nothing here")
+    await eve.sees_heading("Page not found")
     await expect(eve.page.get_by_text("Secret plan")).to_have_count(0)
