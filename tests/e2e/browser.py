@@ -1,4 +1,4 @@
-"""The browser for these tests: the machine's Chromium, or Debian's, installed where that is possible (root and apt)."""
+"""The browser for these tests: the machine's Chromium, or Debian's, installed if possible (as root, with apt)."""
 
 import fcntl
 import os
@@ -22,7 +22,7 @@ _INSTALL_SECONDS = 600
 
 
 def find_or_install() -> str | None:
-    """The path of a Chromium; None where there is none and none can be installed."""
+    """The path of a Chromium; None if there is none and it cannot be installed."""
     return _find() or _install()
 
 

@@ -1,4 +1,4 @@
-"""HTTP by the byte: a listening server whose reads a test decides, and connections that send what no client would."""
+"""HTTP at the level of bytes: a server whose reads a test controls, and connections that can send anything."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ _DATE = b"Fri, 20 Nov 2026 10:00:00 GMT"
 
 @dataclass(frozen=True)
 class Answer:
-    """A response as it came over the wire."""
+    """A response as received."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -30,12 +30,12 @@ class Answer:
         return dict(self.headers).get(name)
 
     def json(self) -> Any:
-        """The body's document."""
+        """The body, parsed as JSON."""
         return json.loads(self.body)
 
 
 class Connection:
-    """A client's side of a connection, and the server's as `server`."""
+    """The client's side of a connection, with the server's side as `server`."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, server: BoundedProtocol) -> None:
         self._reader = reader
@@ -43,7 +43,7 @@ class Connection:
         self.server = server
 
     def feed(self, *reads: bytes) -> None:
-        """Have the server read these one after the other, as the network might have cut them."""
+        """Make the server read these pieces one after the other, as the network might have split them."""
         for read in reads:
             self.server.data_received(read)
 
@@ -53,12 +53,12 @@ class Connection:
         await self._writer.drain()
 
     def stop_reading(self) -> None:
-        """Leave unread what comes; the server's buffer is made small, so that it is soon full."""
+        """Stop reading. The server's buffer is made small, so that it is soon full."""
         self._writer.transport.pause_reading()  # type: ignore[attr-defined]
         self.server.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
 
     def end(self) -> None:
-        """Say that nothing more will be sent; answers may still come."""
+        """Close the sending side; responses may still arrive."""
         self._writer.write_eof()
 
     async def receive(self) -> Answer:
@@ -71,19 +71,19 @@ class Connection:
         return Answer(int(status.split()[1]), headers, body)
 
     async def receive_rest(self) -> bytes:
-        """Whatever still comes until the server closes."""
+        """Everything received until the server closes the connection."""
         async with asyncio.timeout(_PATIENCE_SECONDS):
             return await self._reader.read()
 
     async def close(self) -> None:
-        """Leave."""
+        """Close the connection."""
         self._writer.close()
-        with suppress(ConnectionError):  # the server had left before
+        with suppress(ConnectionError):  # the server had already closed it
             await self._writer.wait_closed()
 
 
 class Listener:
-    """A server that listens; it does what `uvicorn.Server` does, at a date that stands still."""
+    """A listening server that behaves like `uvicorn.Server`, with a fixed date."""
 
     def __init__(self, app: ASGIApp, connection_class: type[BoundedProtocol]) -> None:
         self._app = app
@@ -117,7 +117,7 @@ class Listener:
         return connection
 
     def shut_down(self) -> None:
-        """Tell the connections that the server is about to stop."""
+        """Tell the connections that the server is stopping."""
         for connection in list(self.state.connections):
             connection.shutdown()
 

@@ -1,4 +1,4 @@
-"""A real `flagstaff serve` process on a free port, to be stopped, killed and started again on the same data."""
+"""A real `flagstaff serve` process on a free port, which can be stopped, killed and started again on the same data."""
 
 import asyncio
 import os
@@ -18,10 +18,10 @@ _STOP_SECONDS = 15
 
 
 class ServerProcess:
-    """One server on a store. A context manager: entering starts it, leaving ends it in whatever state it is."""
+    """A server on a store. The context manager starts it on entry, and ends it on exit in any state."""
 
     def __init__(self, store: Store, environ: Mapping[str, str] | None = None) -> None:
-        """`environ` is added to the settings of the store and the port."""
+        """`environ` adds settings to those of the store and the port."""
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file: Path = store.data_directory.parent / f"server-{self.port}.log"
@@ -47,7 +47,7 @@ class ServerProcess:
 
     @property
     def log(self) -> str:
-        """Everything that its processes have printed."""
+        """Everything that its processes have printed so far."""
         return self.log_file.read_text()
 
     @property
@@ -66,7 +66,7 @@ class ServerProcess:
                 await asyncio.sleep(0.02)
 
     async def launch(self) -> None:
-        """Start it without waiting for anything, for starts that are to fail."""
+        """Start it without waiting, for starts that should fail."""
         with self.log_file.open("ab") as log:
             command = (sys.executable, "-m", "flagstaff", "serve")
             self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log, env=self._environ)
@@ -83,7 +83,7 @@ class ServerProcess:
         return await self.wait()
 
     async def kill(self) -> None:
-        """End it at once (SIGKILL), if it runs."""
+        """Kill it (SIGKILL) if it is running."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
