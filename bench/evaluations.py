@@ -1,4 +1,4 @@
-"""Evaluations per second, beside nginx and uvicorn handing out the same bytes, in turns on one core."""
+"""Evaluations per second, compared with nginx and uvicorn returning the same bytes, in turns on one core."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ PATH = "/sdk/v1/evaluate"
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: rounds of so many seconds for each server."""
+    """How much to measure: the number of rounds, and the seconds for each server in a round."""
 
     rounds: int
     seconds: int
@@ -39,7 +39,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Round:
-    """The turns that are compared: a server's own, that of the one with everything on, and the floors'."""
+    """The turns to compare: the server's own, that of the server with everything on, and those of nginx and uvicorn."""
 
     own: Turn
     everything_on: Turn
@@ -50,12 +50,12 @@ class Round:
 def measure_evaluations(
     folder: Path, sets: Sequence[FlagSet], every_switch: Sequence[Switches], cores: Cores, effort: Effort
 ) -> list[dict[str, Any]]:
-    """Load each set under each choice of switches, the first being all others' measure, and print a table."""
+    """Load each set with each choice of switches, compare all with the first choice, and print a table."""
     answers = folder / "answers"
     answers.mkdir()
     data = [folder / "data", *(folder / f"data-{place}" for place in range(1, len(every_switch)))]
     for other in data[1:]:
-        shutil.copytree(data[0], other)  # no two servers share one
+        shutil.copytree(data[0], other)  # each server needs its own
     results: list[dict[str, Any]] = []
     with ExitStack() as stack:
         servers = [
@@ -101,7 +101,7 @@ def _measure_set(
         )
         return Turn(load, (cpu_seconds(server.pid) - before) / max(load.requests, 1) * 1e6)
 
-    # nginx answers no POST from a file, so it gets the same request as a GET.
+    # nginx does not serve files for POST requests, so it gets the same request as a GET.
     rounds: list[list[Round]] = [[] for _ in servers]
     for _ in range(effort.rounds):
         own = [turn(server, PATH) for server in servers]
@@ -115,7 +115,7 @@ def _measure_set(
 
 
 def _sum_up(rounds: Sequence[Round]) -> dict[str, Any]:
-    """Medians over the rounds; ratios are taken within a round, where the machine was the same for all."""
+    """Medians over the rounds. Ratios are computed within a round, in which the machine is the same for all."""
 
     def median(read: Callable[[Round], float]) -> float:
         return statistics.median(map(read, rounds))

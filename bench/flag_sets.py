@@ -1,4 +1,4 @@
-"""The flags that are evaluated, written straight into a database: a mixed set and an all-rollout set of each size."""
+"""The flags to evaluate, written directly to a database: a mixed set and an all-rollout set of each size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

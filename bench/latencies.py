@@ -1,4 +1,4 @@
-"""How long single things take: a start, a compile, a toggle until it is served, each management operation."""
+"""The time of single operations: a start, a compile, a toggle until it is effective, each management operation."""
 
 import statistics
 import time
@@ -18,7 +18,7 @@ _ADDRESS = {"email": "bench@example.com", "password": "a password for the bench"
 
 
 def measure_latencies(folder: Path, cores: Cores, repeats: int) -> list[dict[str, Any]]:
-    """Time everything, and print a table."""
+    """Measure all operations and print a table."""
     data = folder / "latencies"
     timings = {"compile 1,000 flags": _compile(repeats), "start to first answer, new data": _start(data, cores, 1)}
     timings["start to first answer"] = _start(data, cores, min(repeats, 5))
@@ -56,7 +56,7 @@ def _start(data: Path, cores: Cores, repeats: int) -> list[float]:
 
 
 def _operations(client: httpx.Client, repeats: int) -> dict[str, list[float]]:
-    """Each operation of the management API, repeated by turns so that all meet the same machine."""
+    """Each operation of the management API, repeated in turns, so that conditions are the same for all."""
     timings: dict[str, list[float]] = {}
 
     def call(what: str, method: str, path: str, body: object = None) -> Any:

@@ -1,4 +1,4 @@
-"""The machine that the bench runs on: its cores, its tools, and what a process takes of it."""
+"""The machine that the bench runs on: its cores, its tools, and the resources that a process uses."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class NotReadyError(Exception):
-    """Something is missing; the message says what to do about it."""
+    """The bench cannot run. The message says what is missing and what to do."""
 
 
 @dataclass(frozen=True)
 class Cores:
-    """The servers' core and the load's."""
+    """The core for the servers and the core for the load."""
 
     server: int
     load: int
@@ -24,7 +24,7 @@ class Cores:
 
 def check_tools() -> None:
     """Raise NotReadyError if a program is missing."""
-    # Debian keeps nginx where only root looks.
+    # Debian installs nginx in a directory that is only in root's PATH.
     os.environ["PATH"] += os.pathsep + "/usr/sbin"
     missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
     if missing:
@@ -42,7 +42,7 @@ def choose_cores() -> Cores:
 
 
 def free_port() -> int:
-    """A port on which nobody listens."""
+    """A free port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -50,15 +50,15 @@ def free_port() -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """The processor time that a process has taken."""
+    """The processor time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
 
 
 def resident_mib(pid: int, *, peak: bool = False) -> float:
-    """The memory that a process holds, or has held at most."""
+    """The memory that a process uses, or its maximum so far."""
     wanted = "VmHWM:" if peak else "VmRSS:"
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(wanted):
             return int(line.split()[1]) / 1024
-    raise NotReadyError("This system does not tell how much memory a process holds.")
+    raise NotReadyError("This system does not report the memory of a process. Run the bench on Linux.")

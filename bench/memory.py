@@ -1,4 +1,4 @@
-"""What is held in memory: a thousand environments, and what a million users leave behind."""
+"""Memory use: of a thousand environments, and after evaluations for a million users."""
 
 import gc
 import os
@@ -17,7 +17,7 @@ from flagstaff.evaluation.compiler import compile_environment
 
 def measure_memory(folder: Path, flags: FlagSet, cores: Cores, *, environments: int, users: int) -> dict[str, float]:
     """Measure both and print them."""
-    # In a process of its own, whose memory holds nothing else.
+    # In a separate process, whose memory contains nothing else.
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         of_environments = process.submit(_compile_environments, environments).result()
     result = {

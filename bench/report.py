@@ -1,10 +1,10 @@
-"""What the bench prints."""
+"""Prints the bench's tables."""
 
 from collections.abc import Sequence
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as they must be; the first two are words, the others figures."""
+    """Print a table with columns as wide as needed. The first two columns are words, the others numbers."""
     lines = [heads, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     for line in lines:

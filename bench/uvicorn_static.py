@@ -1,4 +1,4 @@
-"""The least that uvicorn can do: an ASGI app that reads a body and answers the bytes of a file."""
+"""A minimal ASGI app for uvicorn, which reads a body and responds with the bytes of a file."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ answers = {f"/{path.name}": path.read_bytes() for path in folder.glob("*.json")}
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a file's bytes."""
+    """Respond with a file's bytes."""
     while (await receive()).get("more_body"):
         pass
     answer = answers[scope["path"]]

@@ -1,4 +1,4 @@
-"""Load by wrk, from a core of its own."""
+"""Generates load with wrk on a separate core."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 
 @dataclass(frozen=True)
 class Load:
-    """What a server did under load."""
+    """A server's results under load."""
 
     requests: int
     requests_per_second: float
@@ -24,12 +24,12 @@ class Load:
 def put_load(
     url: str, *, core: int, seconds: int, connections: int, sdk_key: str = "none", method: str = "POST", user: int = 0
 ) -> Load:
-    """Load a URL with as many requests as it answers. Raises NotReadyError when an answer is an error."""
+    """Send requests to a URL as fast as it responds. Raises NotReadyError if a response is an error."""
     command = ("taskset", "-c", str(core), "wrk", "--threads=1", f"--connections={connections}", "--latency")
     script = (f"--duration={seconds}s", f"--script={_SCRIPT}", url, "--", method, sdk_key, str(user))
     said = subprocess.run((*command, *script), check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
-        raise NotReadyError(f"Not every request to {url} was answered:\n{said}")
+        raise NotReadyError(f"Some requests to {url} failed:\n{said}")
     return Load(
         requests=int(_find(r"(\d+) requests in", said)[0]),
         requests_per_second=float(_find(r"Requests/sec:\s+([\d.]+)", said)[0]),

@@ -1,4 +1,4 @@
-// Compresses what was built, once and as well as can be, so that the server never has to.
+// Compresses the built files once, as well as possible, so that the server never has to.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -18,7 +18,7 @@ export default tseslint.config(
         "error",
         { checksVoidReturn: { attributes: false, properties: false } },
       ],
-      "@typescript-eslint/only-throw-error": "off", // the router's redirects and misses are thrown, and are no errors
+      "@typescript-eslint/only-throw-error": "off", // the router's redirects and not-found results are thrown but are not errors
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
     },
   },

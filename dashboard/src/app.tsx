@@ -1,4 +1,4 @@
-/** The providers, and what follows a session's beginning and end everywhere. */
+/** The providers, and what happens on every page when a session begins or ends. */
 
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
@@ -17,7 +17,7 @@ export function App() {
   useEffect(
     () =>
       onSessionChange(() => {
-        cache.clear(); // nothing of one account is ever shown to the next
+        cache.clear(); // data of one account must never be shown to the next
         void router.invalidate();
       }),
     [cache, router],

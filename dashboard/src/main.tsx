@@ -1,4 +1,4 @@
-import "./lib/resetToken"; // first: it takes the token out of the address bar before anything else runs
+import "./lib/resetToken"; // first, because it removes the token from the address bar before anything else runs
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
 import "@mantine/core/styles.css";
@@ -9,7 +9,7 @@ import { createRoot } from "react-dom/client";
 import { Problem } from "./api/problem";
 import { App } from "./app";
 
-/** A refused call is shown where its answer was to stand; everything else that a page catches is a fault of ours. */
+/** The error of a call is shown in place of its data. Any other error that a page catches is a bug. */
 function reportFault(error: unknown): void {
   if (!(error instanceof Problem)) reportError(error);
 }

@@ -157,7 +157,7 @@ export function createAppRouter(cache: QueryClient) {
     routeTree: tree,
     context: { cache },
     defaultPreload: "intent",
-    defaultPreloadStaleTime: 0, // freshness is the cache's matter
+    defaultPreloadStaleTime: 0, // the query cache decides what is fresh
     defaultPendingMs: 150,
     defaultPendingMinMs: 0,
     defaultPendingComponent: PageSkeleton,

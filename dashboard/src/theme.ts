@@ -1,4 +1,4 @@
-/** Colours, type and measures: calm neutrals, one signal colour per meaning, contrast of WCAG AA in both schemes. */
+/** Colours, fonts and sizes: neutral colours, one signal colour per meaning, WCAG AA contrast in both schemes. */
 
 import { t } from "./texts";
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
@@ -29,7 +29,7 @@ const dark: MantineColorsTuple = [
   "#0a0c0f",
 ];
 
-/** Links, focus and what can be acted on. */
+/** Links, focus and interactive elements. */
 const signal: MantineColorsTuple = [
   "#eaf2ff",
   "#d3e3fd",
@@ -43,7 +43,7 @@ const signal: MantineColorsTuple = [
   "#0d367d",
 ];
 
-/** What is on. */
+/** Flags that are on. */
 const live: MantineColorsTuple = [
   "#e6f7f0",
   "#cdeee0",
@@ -57,7 +57,7 @@ const live: MantineColorsTuple = [
   "#064530",
 ];
 
-/** Production, and what cannot be undone. */
+/** Production, and actions that cannot be undone. */
 const alarm: MantineColorsTuple = [
   "#fff0ec",
   "#ffdfd6",
@@ -106,7 +106,7 @@ export const theme = createTheme({
         padding: "lg",
         closeButtonProps: { "aria-label": t.close },
         styles: { title: { fontSize: "1.0625rem", fontWeight: 620 } },
-        attributes: { header: { role: "none" } }, // no second banner of the page
+        attributes: { header: { role: "none" } }, // a page must not have a second banner
       },
     },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },

@@ -1,4 +1,4 @@
-"""The browser for these tests: the machine's Chromium, or Debian's, installed where that is possible (root and apt)."""
+"""The browser for these tests: the machine's Chromium, or Debian's, installed if possible (as root, with apt)."""
 
 from tests.support import debian
 

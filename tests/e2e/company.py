@@ -1,4 +1,4 @@
-"""A believable company on Flagstaff: projects, flags and a day of evaluations, to be looked at and photographed."""
+"""Realistic data of a company: projects, flags and a day of evaluations, for screenshots and for looking at."""
 
 import asyncio
 import random
@@ -51,7 +51,7 @@ _RULES = {
 
 
 async def found(settings: Settings, *, flags: int = 0) -> None:
-    """Make the company in an empty data directory; with `flags`, that many more flags in staging."""
+    """Create the data in an empty data directory. `flags` is the number of additional flags in staging."""
     flagstaff = Flagstaff(settings)
     await flagstaff.start()
     try:
@@ -77,7 +77,7 @@ async def found(settings: Settings, *, flags: int = 0) -> None:
 
 
 async def _add_flags(flagstaff: Flagstaff, environment: Json, count: int) -> None:
-    # Past the API, which would compile the environment anew for each.
+    # Not through the API, which would compile the environment again for each flag.
     project_id, environment_id = UUID(environment["project_id"]), UUID(environment["id"])
     async with flagstaff.database.transaction() as transaction:
         for number in range(count):

@@ -20,7 +20,7 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
 HERE = Path(__file__).parent
-# Its tests all come from one address, more of them a minute than people do.
+# All tests call from one address, more often per minute than people do.
 UNLIMITED = {
     "FLAGSTAFF_REGISTER_RATE_LIMIT": "off",
     "FLAGSTAFF_LOGIN_RATE_LIMIT": "off",
@@ -29,7 +29,7 @@ UNLIMITED = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What one event loop has made, such as the browser, no other can use."""
+    """Run all tests in one event loop, because objects such as the browser cannot be used in another."""
     for item in items:
         if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def chromium() -> str:
     """The path of a Chromium."""
     if not (DIRECTORY / "index.html").is_file():
-        leave_out("The dashboard is not built: make dashboard.")
+        leave_out("The dashboard has not been built. Run `make dashboard`.")
     found = find_or_install()
     if found is None:
         leave_out(MISSING)
@@ -64,26 +64,26 @@ def sqlite(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> S
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server(chromium: str, sqlite: Store) -> AsyncIterator[ServerProcess]:
-    """A running server; a module whose tests need other settings has one of its own by this name."""
+    """A running server. A module whose tests need other settings overrides this fixture."""
     async with ServerProcess(sqlite, UNLIMITED) as started:
         yield started
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def people(browser: Browser, server: ServerProcess) -> AsyncIterator[AsyncExitStack]:
-    """Whoever opened the dashboard; at the end none of their pages may have thrown or broken the page's policy."""
+    """All people with an open dashboard. At the end, none of their pages may have thrown or violated its policy."""
     async with AsyncExitStack() as stack:
         yield stack
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """Somebody without an account, in front of the dashboard."""
+    """A person without an account who has opened the dashboard."""
     return await people.enter_async_context(Person(browser, server.url))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def ada(visitor: Person) -> Person:
-    """A registered, signed-in person who knows the API, too."""
+    """A registered, signed-in person who can also call the API."""
     await visitor.sign_up()
     return visitor

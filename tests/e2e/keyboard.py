@@ -1,10 +1,10 @@
-"""Hands on a keyboard and nowhere else: what is used is reached by tabbing, and the focus is seen on its way there."""
+"""Uses pages by keyboard only: every element is reached by tabbing, and the focus must be visible on the way."""
 
 from playwright.async_api import Locator, Page, expect
 
 MOST_STOPS = 60
-# What is wrong with the focus where it is now; null if nothing is. Fields show it by their frame.
-# Looked at when the page has been drawn anew.
+# The fault of the current focus, or null if there is none. Fields show the focus by their frame.
+# Checked after the page has been redrawn.
 FAULT_OF_FOCUS = """() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(fault())));
   const fault = () => {
@@ -24,7 +24,7 @@ FAULT_OF_FOCUS = """() => new Promise((resolve) => {
 
 
 class Keyboard:
-    """The keyboard in front of a page."""
+    """The keyboard of a page."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -35,12 +35,12 @@ class Keyboard:
             await self._page.keyboard.press(key)
 
     async def type(self, text: str) -> None:
-        """Type over what the field that has the focus holds."""
+        """Replace the text of the focused field by typing."""
         await self.press("ControlOrMeta+a")
         await self._page.keyboard.type(text)
 
     async def go_to(self, target: Locator, key: str = "Tab") -> None:
-        """Tab until the target has the focus, back with `Shift+Tab`; every stop on the way must be seen to have it."""
+        """Tab until the target has the focus, backwards with `Shift+Tab`. The focus must be visible at every stop."""
         await expect(target).to_be_visible()
         for _ in range(MOST_STOPS):
             if await target.evaluate("element => element === document.activeElement"):

@@ -1,4 +1,4 @@
-"""People in front of the dashboard: a browser of their own, and the API beside it for what a test is not about."""
+"""People who use the dashboard, each with their own browser, and the API for steps that a test is not about."""
 
 from typing import Any, Self
 from uuid import uuid4
@@ -12,7 +12,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class ApiCaller(Caller):
-    """The API of a server that runs elsewhere."""
+    """The API of a server in another process."""
 
     def __init__(self, url: str, token: str) -> None:
         httpx.AsyncClient.__init__(
@@ -25,7 +25,7 @@ class ApiCaller(Caller):
 
 
 class Person:
-    """A context manager: leaving it fails if a page threw, or broke the policy by which it was served."""
+    """A person. On exit, the context manager fails if a page threw an error or violated its policy."""
 
     context: BrowserContext
     page: Page
@@ -57,12 +57,12 @@ class Person:
         assert kind is not None or not self._faults, self._faults
 
     def _note(self, message: ConsoleMessage) -> None:
-        # That a call was refused is no fault of the page; everything else that a browser complains of is.
+        # A refused call is not an error of the page; every other complaint of the browser is.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self._faults.append(message.text)
 
     async def sign_up(self) -> None:
-        """Make an account over the API and sign this browser in."""
+        """Create an account through the API and sign this browser in."""
         async with httpx.AsyncClient(base_url=self.url, timeout=30) as client:
             credentials = {"email": self.email, "password": PASSWORD}
             (await client.post("/auth/register", json=credentials)).raise_for_status()
@@ -79,12 +79,12 @@ class Person:
         )
 
     async def stored_session(self) -> str | None:
-        """What local storage holds of a session."""
+        """The session in local storage."""
         stored: str | None = await self.page.evaluate("localStorage.getItem('flagstaff.session')")
         return stored
 
     async def fill(self, **fields: str) -> None:
-        """Fill in fields by their labels; `user_id` is the label that begins with “User id”."""
+        """Fill in fields by their labels; `user_id` is the label that starts with “User id”."""
         for label, value in fields.items():
             await self.page.get_by_label(label.replace("_", " "), exact=False).first.fill(value)
 
@@ -93,7 +93,7 @@ class Person:
         await self.page.get_by_role("button", name=button, exact=True).click()
 
     async def sees(self, text: str) -> None:
-        """Wait for a text to be seen."""
+        """Wait until a text is visible."""
         await expect(self.page.get_by_text(text).first).to_be_visible()
 
     async def sees_heading(self, name: str) -> None:
@@ -102,10 +102,10 @@ class Person:
 
 
 def environment_page(environment: Json) -> str:
-    """Where an environment's flags are."""
+    """The path of an environment's flags."""
     return f"/projects/{environment['project_id']}/environments/{environment['id']}"
 
 
 def flag_page(flag: Json) -> str:
-    """Where a flag is."""
+    """The path of a flag."""
     return f"/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags/{flag['id']}"

@@ -1,4 +1,4 @@
-"""Renews the pictures in docs/images: a real server with a believable day behind it, photographed in a real browser."""
+"""Regenerates the screenshots in docs/images, with a real server, realistic data and a real browser."""
 
 import asyncio
 import sys
@@ -20,7 +20,7 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
 async def main() -> None:
-    """Take four pictures."""
+    """Take four screenshots."""
     chromium = find_or_install()
     if chromium is None:
         sys.exit(MISSING)

@@ -1,4 +1,4 @@
-"""Every page as those meet it who do not see, or see differently: axe finds nothing, in either scheme."""
+"""Accessibility: axe finds no violation on any page, in either colour scheme."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.support.server import ServerProcess
 AXE = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 UNBROKEN = "Donaudampfschifffahrtsgesellschaftskapitaenskajuetenfenster"
-# What stands out to the right of the window, by its outermost elements.
+# The outermost elements that extend beyond the right edge of the window.
 WIDER_THAN_THE_WINDOW = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("body *")]
     .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
@@ -28,7 +28,7 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 async def person(
     request: pytest.FixtureRequest, browser: Browser, server: ServerProcess, people: AsyncExitStack
 ) -> Person:
-    """Somebody whose system wishes one of the schemes, and less motion, so that nothing is judged half faded."""
+    """A person whose system prefers a colour scheme and reduced motion, so that axe sees no half-faded elements."""
     if not AXE.is_file():
         leave_out("axe is not installed: make lint installs it.")
     options: dict[str, Any] = {"color_scheme": request.param, "reduced_motion": "reduce"}
@@ -50,7 +50,7 @@ async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
     await open_and_check(person, page, "No flags in Production yet")
     await open_and_check(person, f"{page}/history", "No evaluations yet")
     await open_and_check(person, f"{page}/changes", "Changes")
-    await open_and_check(person, "/nowhere", "There is nothing here")
+    await open_and_check(person, "/nowhere", "Page not found")
 
 
 async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
@@ -144,7 +144,7 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
 
 
 async def stays_within(person: Person, path: str | None = None) -> None:
-    """Open a page, or take the one that is open: nothing of it is wider than the window."""
+    """Check that nothing on a page is wider than the window. Open the page first, unless it is already open."""
     page = person.page
     if path is not None:
         await page.goto(path)
@@ -154,7 +154,7 @@ async def stays_within(person: Person, path: str | None = None) -> None:
     assert not wide, f"{path}: {wide}"
 
 
-async def test_who_wishes_less_motion_sees_none(
+async def test_a_person_who_prefers_reduced_motion_sees_none(
     browser: Browser, server: ServerProcess, people: AsyncExitStack
 ) -> None:
     person = await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
@@ -169,7 +169,7 @@ async def test_who_wishes_less_motion_sees_none(
 
 
 async def open_and_check(person: Person, path: str, heading: str) -> None:
-    """Open a page, wait for its content and have axe look at it."""
+    """Open a page, wait for its content and check it with axe."""
     await person.page.goto(path)
     await person.sees_heading(heading)
     await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
@@ -177,7 +177,7 @@ async def open_and_check(person: Person, path: str, heading: str) -> None:
 
 
 async def check(person: Person, place: str) -> None:
-    """Have axe look at what is shown."""
+    """Check the current page with axe."""
     await person.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
     await person.page.evaluate(AXE.read_text())
     found = await person.page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)

@@ -1,4 +1,4 @@
-"""The first hour with Flagstaff, from the registration to the audit, by mouse and keyboard alone."""
+"""The first hour with Flagstaff, from registration to the audit trail, only in the dashboard."""
 
 import re
 
@@ -7,7 +7,7 @@ from playwright.async_api import expect
 from tests.e2e.people import PASSWORD, Person
 
 
-async def test_from_registration_to_a_flag_that_was_asked_for_and_killed(visitor: Person) -> None:
+async def test_from_registration_to_a_flag_that_was_evaluated_and_turned_off(visitor: Person) -> None:
     page = visitor.page
     await page.goto("/")
     await page.get_by_role("link", name="Create account").click()
@@ -61,5 +61,5 @@ async def test_from_registration_to_a_flag_that_was_asked_for_and_killed(visitor
     await page.get_by_role("tab", name="Changes").click()
     await expect(page.get_by_role("listitem").first).to_contain_text(f"{visitor.email} turned off New checkout")
     await expect(page.get_by_role("listitem").last).to_contain_text(f"{visitor.email} created New checkout")
-    await page.get_by_role("tab", name="Use it").click()
+    await page.get_by_role("tab", name="Use in code").click()
     await visitor.sees("X-SDK-Key: sdk_")

@@ -1,4 +1,4 @@
-"""The list of flags: live switches, search and filters in the address, keys, and five thousand rows."""
+"""The list of flags: switches, search and filters in the URL, keys, and five thousand rows."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ NAMES = ("Gift cards", "Express payment", "New checkout")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def environment(ada: Person) -> Json:
-    """The production of a project, with three flags, the newest of which has a rollout."""
+    """The production environment of a project, with three flags, the newest of which has a rollout."""
     environment = await ada.api.get_environment(await ada.api.create_project())
     for name in NAMES:
         key = name.lower().replace(" ", "-")
@@ -27,7 +27,7 @@ async def environment(ada: Person) -> Json:
     return environment
 
 
-async def test_a_refused_switch_goes_back_and_says_why(ada: Person, environment: Json) -> None:
+async def test_a_refused_switch_is_reverted_and_shows_the_reason(ada: Person, environment: Json) -> None:
     async def refuse(route: Route) -> None:
         problem = {
             "type": "x",
@@ -43,12 +43,12 @@ async def test_a_refused_switch_goes_back_and_says_why(ada: Person, environment:
     await expect(switch).not_to_be_checked()
     await ada.page.route("**/flags/*", refuse)
     await switch.click()
-    await ada.sees("New checkout was not turned on")
+    await ada.sees("New checkout could not be turned on")
     await ada.sees("The database cannot be reached.")
     await expect(switch).not_to_be_checked()
 
 
-async def test_a_switch_answers_before_the_server_does_and_holds(ada: Person, environment: Json) -> None:
+async def test_a_switch_changes_before_the_server_responds_and_stays_changed(ada: Person, environment: Json) -> None:
     answering = asyncio.Event()
 
     async def wait(route: Route) -> None:
@@ -70,19 +70,19 @@ async def test_a_switch_answers_before_the_server_does_and_holds(ada: Person, en
     assert {flag["key"]: flag["enabled"] for flag in listed}["new-checkout"] is True
 
 
-async def test_what_others_switched_is_not_flipped_back(ada: Person, environment: Json) -> None:
+async def test_a_flag_that_someone_else_switched_is_not_flipped_back(ada: Person, environment: Json) -> None:
     await ada.page.goto(environment_page(environment))
     switch = ada.page.get_by_role("switch", name="New checkout")
     await expect(switch).not_to_be_checked()
     flag = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()[0]
     await ada.api.post(f"/api{environment_page(environment)}/flags/{flag['id']}/toggle")
-    await switch.click()  # it still shows off, so that this says: on
+    await switch.click()  # it still shows off, so this turns it on
     await expect(switch).to_be_checked()
     await ada.page.wait_for_load_state("networkidle")
     assert (await ada.api.get(f"/api{environment_page(environment)}/flags/{flag['id']}")).json()["enabled"] is True
 
 
-async def test_a_list_that_cannot_be_had_says_why_and_comes_when_it_can(ada: Person, environment: Json) -> None:
+async def test_a_list_that_cannot_be_loaded_shows_the_reason_and_can_be_retried(ada: Person, environment: Json) -> None:
     async def fail(route: Route) -> None:
         await route.abort()
 
@@ -97,7 +97,7 @@ async def test_a_list_that_cannot_be_had_says_why_and_comes_when_it_can(ada: Per
     await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
 
 
-async def test_a_row_says_who_gets_the_flag_and_what_its_last_day_was(ada: Person, environment: Json) -> None:
+async def test_a_row_shows_the_audience_and_the_last_day_of_a_flag(ada: Person, environment: Json) -> None:
     project = (await ada.api.get(f"/api/projects/{environment['project_id']}")).json()
     base = f"/api{environment_page(environment)}/flags"
     express = (await ada.api.get(base)).json()[1]
@@ -115,7 +115,7 @@ async def test_a_row_says_who_gets_the_flag_and_what_its_last_day_was(ada: Perso
     await expect(ada.page.get_by_role("row").filter(has_text="New checkout")).to_contain_text("25% of users")
 
 
-async def test_search_and_filters_stand_in_the_address_and_survive_a_reload(ada: Person, environment: Json) -> None:
+async def test_search_and_filters_are_in_the_url_and_survive_a_reload(ada: Person, environment: Json) -> None:
     page = ada.page
     await page.goto(environment_page(environment))
     await page.get_by_role("searchbox").fill("express")
@@ -124,13 +124,13 @@ async def test_search_and_filters_stand_in_the_address_and_survive_a_reload(ada:
     await page.reload()
     await expect(names(page)).to_have_text(["Express payment"])
     await page.get_by_role("searchbox").fill("")
-    await page.get_by_label("Who gets it").select_option("rollout")
+    await page.get_by_label("Audience").select_option("rollout")
     await expect(names(page)).to_have_text(["New checkout"])
-    await page.get_by_label("Who gets it").select_option("any")
+    await page.get_by_label("Audience").select_option("any")
     await page.get_by_label("Sort").select_option("name")
     await expect(names(page)).to_have_text(["Express payment", "Gift cards", "New checkout"])
     await page.get_by_text("On", exact=True).first.click()
-    await ada.sees_heading("No flag matches")
+    await ada.sees_heading("No matching flags")
     await page.get_by_role("button", name="Clear filters").last.click()
     await expect(names(page)).to_have_count(3)
 
@@ -143,7 +143,7 @@ async def test_keys_search_move_switch_and_open(ada: Person, environment: Json) 
     await expect(page.get_by_role("searchbox")).to_be_focused()
     await page.keyboard.type("j")
     await expect(page.get_by_role("searchbox")).to_have_value("j")
-    await ada.sees_heading("No flag matches")
+    await ada.sees_heading("No matching flags")
     await page.keyboard.press("Escape")
     await expect(names(page)).to_have_count(3)
     await page.keyboard.press("Escape")
@@ -177,8 +177,8 @@ async def test_five_thousand_flags_scroll_and_filter_without_a_stutter(ada: Pers
     await expect(page.get_by_role("switch", name="Flag 4711")).to_be_checked()
 
 
-# How long a frame took, in milliseconds, while the page scrolled over all rows: the median, for a busy machine holds up
-# single frames of any page.
+# The median time of a frame in milliseconds while the page scrolled over all rows; single frames of any page are slow
+# on a busy machine.
 USUAL_FRAME_OF_A_SCROLL = """() => new Promise((resolve) => {
   let last = performance.now();
   const frames = [];
@@ -193,12 +193,12 @@ USUAL_FRAME_OF_A_SCROLL = """() => new Promise((resolve) => {
 
 
 def names(page: Page) -> Locator:
-    """The names of the flags in sight."""
+    """The names of the visible flags."""
     return page.get_by_role("row").get_by_role("link")
 
 
 async def add_flags(store: Store, environment: Json, count: int) -> None:
-    """Flags past the API, which would compile the environment anew for each."""
+    """Store flags without the API, which would compile the environment again for each flag."""
     where = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
     database = Database(store.database_url, store.data_directory)
     flags = [make_flag(where, name=f"Flag {number}", key=f"flag-{number}", enabled=False) for number in range(count)]

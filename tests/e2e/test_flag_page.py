@@ -1,4 +1,4 @@
-"""A flag's page: targeting in its order, the rollout that is only shown, history that follows live, and its end."""
+"""A flag's page: its rules in order, the read-only rollout, the live history, and deleting the flag."""
 
 import pytest_asyncio
 from playwright.async_api import expect
@@ -11,7 +11,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def flag(ada: Person) -> Json:
-    """A flag that is on for a quarter."""
+    """A flag that is on for 25% of users."""
     return await ada.api.create_flag(rollout_percentage=25)
 
 
@@ -28,7 +28,7 @@ async def test_rules_move_by_priority_are_switched_off_edited_and_deleted(ada: P
     assert values == ["first", "third", "second"]
 
     await page.get_by_role("switch", name="Rule: If the user id is first").click()
-    await expect(rules.first).to_contain_text("(switched off)")
+    await expect(rules.first).to_contain_text("(disabled)")
     await page.get_by_role("button", name="Actions for: If the user id is first").click()
     await page.get_by_role("menuitem", name="Edit").click()
     await page.get_by_role("dialog").get_by_label("Value").fill("Ada")
@@ -46,7 +46,7 @@ async def test_the_rollout_is_shown_with_the_call_that_sets_it_and_cannot_be_set
     await page.goto(flag_page(flag))
     await ada.sees("The flag is on for 25% of users")
     await ada.press("Set the rollout")
-    await page.get_by_label("Percentage in the call").fill("60")
+    await page.get_by_label("Percentage to set").fill("60")
     await ada.sees('{"rollout_percentage": 60}')
     await ada.press("Copy with my token")
     await expect(page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
@@ -77,10 +77,10 @@ async def test_histories_filter_and_follow_live(ada: Person, flag: Json) -> None
     await expect(page.get_by_role("cell", name="user-1", exact=True)).to_be_visible()
     await page.goto(f"{flag_page(flag)}?tab=history&user=user-2")
     await expect(page.get_by_role("cell", name="user-2", exact=True)).to_be_visible()
-    await expect(page.get_by_role("figure")).to_contain_text("2 answers")
+    await expect(page.get_by_role("figure")).to_contain_text("2 results")
 
 
-async def test_what_people_write_never_becomes_markup(ada: Person) -> None:
+async def test_text_that_users_write_never_becomes_markup(ada: Person) -> None:
     project = await ada.api.create_project(name=HOSTILE, description=HOSTILE)
     environment = await ada.api.get_environment(project)
     flag = await ada.api.create_flag(environment, name=HOSTILE, description=HOSTILE)
@@ -99,7 +99,7 @@ async def test_what_people_write_never_becomes_markup(ada: Person) -> None:
     assert await ada.page.locator("img").count() == 0
 
 
-async def test_a_change_shows_what_was_before_and_what_is_after(ada: Person, flag: Json) -> None:
+async def test_a_change_shows_the_values_before_and_after(ada: Person, flag: Json) -> None:
     await ada.api.put(f"/api{flag_page(flag)}", json={"rollout_percentage": 40, "name": "Newer checkout"})
     await ada.page.goto(f"{flag_page(flag)}?tab=changes")
     change = ada.page.get_by_role("listitem").first
@@ -108,7 +108,7 @@ async def test_a_change_shows_what_was_before_and_what_is_after(ada: Person, fla
     await expect(change).to_contain_text("Before 25% → After 40%")
 
 
-async def test_the_calls_to_copy_hold_the_real_key_and_environment(ada: Person, flag: Json) -> None:
+async def test_the_example_calls_contain_the_real_key_and_environment(ada: Person, flag: Json) -> None:
     project = (await ada.api.get(f"/api/projects/{flag['project_id']}")).json()
     await ada.page.goto(f"{flag_page(flag)}?tab=code")
     for language in ("curl", "Python", "JavaScript"):
@@ -118,7 +118,7 @@ async def test_the_calls_to_copy_hold_the_real_key_and_environment(ada: Person, 
             await expect(call).to_contain_text(text)
 
 
-async def test_a_flag_is_deleted_by_its_name_and_its_history_stays(ada: Person, flag: Json) -> None:
+async def test_a_flag_is_deleted_after_typing_its_name_and_its_history_is_kept(ada: Person, flag: Json) -> None:
     page = ada.page
     await page.goto(flag_page(flag))
     await ada.press("Actions")

@@ -1,4 +1,4 @@
-"""Everything by keyboard: no test here touches a mouse, and the focus is always somewhere to be seen."""
+"""The dashboard by keyboard: no test here uses a mouse, and the focus is always visible."""
 
 import re
 from contextlib import AsyncExitStack
@@ -15,13 +15,13 @@ from tests.support.server import ServerProcess
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """Somebody who wishes less motion, so that nothing that is fading covers what has the focus."""
+    """A person who prefers reduced motion, so that no fading element covers the focus."""
     return await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
 
 
 @pytest.fixture
 def keyboard(visitor: Person) -> Keyboard:
-    """All that the visitor has in hand."""
+    """The visitor's keyboard."""
     return Keyboard(visitor.page)
 
 
@@ -84,15 +84,15 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await keyboard.press("ArrowRight")
     await expect(page.get_by_role("tab", name="History")).to_be_focused()
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(2)
-    await keyboard.go_to(page.get_by_label("Answer"))
+    await keyboard.go_to(page.get_by_label("Result"))
     await keyboard.press("ArrowDown")
     await expect(page).to_have_url(re.compile("answer=on"))
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)
     await keyboard.write(page.get_by_label("User id"), "nobody")
-    await visitor.sees_heading("No evaluation matches these filters")
+    await visitor.sees_heading("No evaluations match these filters")
 
 
-async def test_rules_are_moved_and_the_focus_goes_with_them(ada: Person, flag: Json, keyboard: Keyboard) -> None:
+async def test_rules_can_be_moved_and_the_focus_moves_with_them(ada: Person, flag: Json, keyboard: Keyboard) -> None:
     page = ada.page
     await page.goto(flag_page(flag))
     rules = page.get_by_role("region", name="Targeting").get_by_role("listitem")
@@ -116,7 +116,7 @@ async def test_rules_are_moved_and_the_focus_goes_with_them(ada: Person, flag: J
     assert values == ["first", "third", "second"]
 
 
-async def test_what_a_menu_opens_gives_the_focus_back_to_the_menus_button(
+async def test_a_dialog_opened_from_a_menu_returns_the_focus_to_the_menus_button(
     ada: Person, flag: Json, keyboard: Keyboard
 ) -> None:
     page = ada.page
@@ -139,7 +139,7 @@ async def test_what_a_menu_opens_gives_the_focus_back_to_the_menus_button(
             await expect(opener).to_be_focused()
 
 
-async def test_settings_are_changed_and_what_breaks_is_confirmed(ada: Person, keyboard: Keyboard) -> None:
+async def test_settings_can_be_changed_and_destructive_actions_are_confirmed(ada: Person, keyboard: Keyboard) -> None:
     project = await ada.api.create_project()
     page, dialog = ada.page, ada.page.get_by_role("dialog")
     await page.goto(f"/projects/{project['id']}/settings")
@@ -154,8 +154,8 @@ async def test_settings_are_changed_and_what_breaks_is_confirmed(ada: Person, ke
     await expect(regenerate).to_be_focused()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 200
     await keyboard.press("Enter")
-    await keyboard.use(dialog.get_by_role("button", name="Regenerate and break the old key"))
-    await ada.sees("The key is new.")
+    await keyboard.use(dialog.get_by_role("button", name="Regenerate and revoke the old key"))
+    await ada.sees("The key was regenerated.")
     await expect(regenerate).to_be_focused()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 401
 
@@ -166,13 +166,13 @@ async def test_settings_are_changed_and_what_breaks_is_confirmed(ada: Person, ke
     await expect(dialog.get_by_role("button", name="Delete", exact=True)).to_be_disabled()
     await keyboard.type("Staging")
     await keyboard.press("Enter")
-    await ada.sees("Staging is deleted.")
+    await ada.sees("Staging was deleted.")
     await expect(page.get_by_role("button", name="New environment")).to_be_focused()
     listed = (await ada.api.get(f"/api/projects/{project['id']}/environments")).json()
     assert [each["key"] for each in listed] == ["production"]
 
 
-async def test_the_way_out_and_the_look_are_in_the_menu_of_the_account(ada: Person, keyboard: Keyboard) -> None:
+async def test_the_account_menu_has_the_appearance_and_signs_out(ada: Person, keyboard: Keyboard) -> None:
     page = ada.page
     await page.goto("/")
     account = page.get_by_role("button", name="Account")
@@ -190,7 +190,9 @@ async def test_the_way_out_and_the_look_are_in_the_menu_of_the_account(ada: Pers
     assert await ada.stored_session() is None
 
 
-async def test_the_first_stop_of_every_page_skips_to_its_content(ada: Person, flag: Json, keyboard: Keyboard) -> None:
+async def test_the_first_tab_stop_of_every_page_skips_to_its_content(
+    ada: Person, flag: Json, keyboard: Keyboard
+) -> None:
     page = ada.page
     environment = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
     project = f"/projects/{flag['project_id']}"
@@ -199,14 +201,14 @@ async def test_the_first_stop_of_every_page_skips_to_its_content(ada: Person, fl
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
         await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
         await keyboard.press("Tab")
-        await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         await keyboard.press("Enter")
         await expect(page.get_by_role("main")).to_be_focused()
         await keyboard.press("Tab")
         await expect(page.get_by_role("main").locator(":focus")).to_have_count(1)
 
 
-async def test_another_environment_is_chosen_by_arrow_keys(ada: Person, flag: Json, keyboard: Keyboard) -> None:
+async def test_another_environment_can_be_chosen_with_arrow_keys(ada: Person, flag: Json, keyboard: Keyboard) -> None:
     page = ada.page
     await page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
     await keyboard.use(page.get_by_role("button", name="Environment Production"))
@@ -216,7 +218,7 @@ async def test_another_environment_is_chosen_by_arrow_keys(ada: Person, flag: Js
     await expect(page.locator(":focus")).to_be_visible()
 
 
-async def test_what_sticks_to_the_top_never_hides_the_focus_on_the_way_back(
+async def test_sticky_headers_never_hide_the_focus_when_tabbing_back(
     ada: Person, flag: Json, keyboard: Keyboard
 ) -> None:
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}

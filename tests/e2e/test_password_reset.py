@@ -1,4 +1,4 @@
-"""The password that was forgotten: from the link on the sign-in page through a real mail to the new password."""
+"""Password resets: from the link on the sign-in page through a real mail to the new password."""
 
 from collections.abc import AsyncIterator, Iterator
 from email import message_from_bytes, policy
@@ -18,7 +18,7 @@ from tests.support.stores import sqlite_store
 
 
 class Mailbox:
-    """An SMTP server's handler that keeps what arrives."""
+    """An SMTP server's handler that keeps all mails."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -45,7 +45,7 @@ def mailbox() -> Iterator[Mailbox]:
 async def server(
     chromium: str, sqlite_template: Path, data_directory: Path, mailbox: Mailbox
 ) -> AsyncIterator[ServerProcess]:
-    """A server that mails by that one."""
+    """A server that sends mail through that SMTP server."""
     environ = {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{mailbox.port}"}
     async with ServerProcess(sqlite_store(sqlite_template, data_directory), environ) as started:
         yield started
@@ -85,7 +85,7 @@ async def test_a_forgotten_password_is_reset_by_the_link_in_the_mail(ada: Person
     assert await ada.stored_session() is not None, "a refused reset ends no session"
 
 
-async def test_the_reset_page_without_a_link_leads_to_a_new_one(visitor: Person) -> None:
+async def test_the_reset_page_without_a_token_offers_a_new_link(visitor: Person) -> None:
     await visitor.page.goto("/reset-password")
     await visitor.page.get_by_role("link", name="Ask for a new link").click()
     await visitor.sees_heading("Reset your password")

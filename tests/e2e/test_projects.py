@@ -1,11 +1,11 @@
-"""Projects and environments: made, renamed, given a new key, and deleted by whoever means it."""
+"""Projects and environments: creating, renaming, regenerating the key, and deleting with confirmation."""
 
 from playwright.async_api import expect
 
 from tests.e2e.people import Person, environment_page
 
 
-async def test_a_new_sdk_key_breaks_the_old_one_after_a_warning(ada: Person) -> None:
+async def test_a_new_sdk_key_revokes_the_old_one_after_a_warning(ada: Person) -> None:
     project = await ada.api.create_project()
     page = ada.page
     await page.goto(f"/projects/{project['id']}/settings")
@@ -18,8 +18,8 @@ async def test_a_new_sdk_key_breaks_the_old_one_after_a_warning(ada: Person) -> 
     await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 200
     await ada.press("Regenerate key")
-    await ada.press("Regenerate and break the old key")
-    await ada.sees("The key is new.")
+    await ada.press("Regenerate and revoke the old key")
+    await ada.sees("The key was regenerated.")
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 401
     new = (await ada.api.get(f"/api/projects/{project['id']}")).json()["sdk_key"]
     await expect(shown).to_have_text(new)
@@ -46,7 +46,7 @@ async def test_a_project_is_renamed_and_described(ada: Person) -> None:
     await expect(ada.page.get_by_role("textbox", name="Name")).to_have_attribute("aria-invalid", "true")
 
 
-async def test_a_project_is_deleted_only_by_its_name(ada: Person) -> None:
+async def test_a_project_is_deleted_only_after_typing_its_name(ada: Person) -> None:
     project = await ada.api.create_project(name="Web shop")
     page = ada.page
     await page.goto(f"/projects/{project['id']}/settings")
@@ -60,7 +60,7 @@ async def test_a_project_is_deleted_only_by_its_name(ada: Person) -> None:
     assert (await ada.api.get("/api/projects")).json() == []
 
 
-async def test_an_environment_is_made_renamed_and_deleted(ada: Person) -> None:
+async def test_an_environment_can_be_created_renamed_and_deleted(ada: Person) -> None:
     project = await ada.api.create_project()
     page = ada.page
     await page.goto(f"/projects/{project['id']}/settings")
@@ -79,7 +79,7 @@ async def test_an_environment_is_made_renamed_and_deleted(ada: Person) -> None:
     await ada.press("Delete Birds")
     await dialog.get_by_role("textbox").fill("Birds")
     await dialog.get_by_role("button", name="Delete", exact=True).click()
-    await ada.sees("Birds is deleted.")
+    await ada.sees("Birds was deleted.")
     keys = {each["key"] for each in (await ada.api.get(f"/api/projects/{project['id']}/environments")).json()}
     assert keys == {"production", "staging"}
 
@@ -88,7 +88,7 @@ async def test_the_switcher_keeps_the_section_and_production_is_unmistakable(ada
     environment = await ada.api.get_environment(await ada.api.create_project())
     page = ada.page
     await page.goto(f"{environment_page(environment)}/history")
-    strip = page.get_by_title("Changes here reach your users at once.")
+    strip = page.get_by_title("Changes here affect your users immediately.")
     await expect(strip).to_be_visible()
     await page.get_by_role("button", name="Environment Production").click()
     await page.get_by_role("menuitem", name="Staging").click()
@@ -97,7 +97,7 @@ async def test_the_switcher_keeps_the_section_and_production_is_unmistakable(ada
     await expect(strip).to_have_count(0)
 
 
-async def test_the_palette_leads_anywhere_by_keyboard_alone(ada: Person) -> None:
+async def test_the_palette_opens_any_page_by_keyboard(ada: Person) -> None:
     flag = await ada.api.create_flag()
     page = ada.page
     await page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
@@ -117,7 +117,7 @@ async def test_the_palette_leads_anywhere_by_keyboard_alone(ada: Person) -> None
     await expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
 
 
-async def test_the_key_is_copied_even_where_the_page_came_by_plain_http(ada: Person) -> None:
+async def test_the_key_can_be_copied_on_a_page_served_over_plain_http(ada: Person) -> None:
     project = await ada.api.create_project()
     await ada.page.add_init_script("Object.defineProperty(window, 'isSecureContext', { value: false })")
     await ada.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")

@@ -1,4 +1,4 @@
-"""Coming and going: expiry, several tabs, another's account, and the password that was forgotten."""
+"""Sessions: expiry, several tabs, and resources of another account."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ async def test_an_ended_session_leads_to_sign_in_and_back(ada: Person) -> None:
     await expect(ada.page).to_have_url(f"{ada.url}{flag_page(flag)}?tab=changes")
 
 
-async def test_a_session_refused_in_one_tab_ends_in_all_and_all_go_back_where_they_were(ada: Person) -> None:
+async def test_a_session_refused_in_one_tab_ends_in_all_and_all_return_to_their_pages(ada: Person) -> None:
     async def refuse(route: Route) -> None:
         await route.fulfill(
             status=401, json={"detail": "The token has expired."}, content_type="application/problem+json"
@@ -50,7 +50,7 @@ async def test_a_session_refused_in_one_tab_ends_in_all_and_all_go_back_where_th
     await expect(other).to_have_url(f"{ada.url}{here}/history?period=week")
 
 
-async def test_a_token_that_runs_out_ends_the_session_without_being_asked(ada: Person) -> None:
+async def test_an_expired_token_ends_the_session_without_a_request(ada: Person) -> None:
     async def answer(route: Route) -> None:
         await route.fulfill(json=[])
 
@@ -63,7 +63,7 @@ async def test_a_token_that_runs_out_ends_the_session_without_being_asked(ada: P
     assert await ada.stored_session() is None
 
 
-async def test_where_to_go_after_sign_in_is_never_another_host(ada: Person) -> None:
+async def test_signing_in_never_leads_to_another_host(ada: Person) -> None:
     await ada.page.goto("/sign-in?next=//evil.example/")
     await ada.sees_heading("Create your first project")
     assert ada.page.url == f"{ada.url}/"
@@ -94,10 +94,12 @@ async def test_signing_in_signs_in_the_other_tab_too(ada: Person) -> None:
     await expect(other.get_by_role("heading", name="Create your first project")).to_be_visible()
 
 
-async def test_what_is_another_accounts_is_not_there(ada: Person, browser: Browser, people: AsyncExitStack) -> None:
+async def test_resources_of_another_account_are_not_found(
+    ada: Person, browser: Browser, people: AsyncExitStack
+) -> None:
     flag = await ada.api.create_flag(name="Secret plan")
     eve = await people.enter_async_context(Person(browser, ada.url))
     await eve.sign_up()
     await eve.page.goto(flag_page(flag))
-    await eve.sees_heading("There is nothing here")
+    await eve.sees_heading("Page not found")
     await expect(eve.page.get_by_text("Secret plan")).to_have_count(0)

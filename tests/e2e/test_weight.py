@@ -1,4 +1,4 @@
-"""What a first visit costs, what a second one saves, and what a page may load at all."""
+"""The size and speed of a first visit, caching, and the origins that a page may load from."""
 
 from playwright.async_api import Response
 
@@ -9,7 +9,7 @@ MOST_MILLISECONDS_TO_PAINT = 1000
 VISITS = 5
 
 
-async def test_a_first_load_is_light_compressed_and_from_here_alone(ada: Person) -> None:
+async def test_a_first_load_is_small_compressed_and_only_from_this_server(ada: Person) -> None:
     flag = await ada.api.create_flag()
     answers: list[Response] = []
 
@@ -29,7 +29,7 @@ async def test_a_first_load_is_light_compressed_and_from_here_alone(ada: Person)
             assert "immutable" in (await answer.all_headers())["cache-control"]
 
 
-async def test_a_chosen_scheme_is_there_before_the_first_paint(ada: Person) -> None:
+async def test_a_chosen_scheme_is_applied_before_the_first_paint(ada: Person) -> None:
     await ada.page.evaluate("localStorage.setItem('mantine-color-scheme-value', 'dark')")
     await ada.page.route("**/assets/*.js", lambda route: route.abort())
     await ada.page.goto("/sign-in")
@@ -47,4 +47,4 @@ async def test_a_first_visit_is_painted_within_a_second(ada: Person) -> None:
             "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
         )
         paints.append(await painted.json_value())
-    assert min(paints) < MOST_MILLISECONDS_TO_PAINT, paints  # the best, for a busy machine holds up any page
+    assert min(paints) < MOST_MILLISECONDS_TO_PAINT, paints  # the best one, because any page is slow on a busy machine

@@ -1,4 +1,4 @@
-"""kill -9: what was answered of management is there after a start; of the history at most the last second is lost."""
+"""kill -9: acknowledged management writes survive, and the history loses at most the last second."""
 
 import asyncio
 import sqlite3
@@ -18,7 +18,7 @@ from tests.support.stores import Store
 LOST_SECONDS = 1.0
 
 
-async def test_a_kill_under_load_loses_no_answered_write_and_at_most_a_second_of_history(store: Store) -> None:
+async def test_a_kill_under_load_loses_no_acknowledged_write_and_at_most_a_second_of_history(store: Store) -> None:
     unlimited = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
     async with ServerProcess(store, unlimited) as server:
         async with RemoteCaller(server.url) as caller:

@@ -1,4 +1,4 @@
-"""PostgreSQL goes away under load: evaluations go on from memory, management says so, and all recovers by itself."""
+"""A PostgreSQL outage under load: evaluations continue from memory, management returns 503, and everything recovers."""
 
 import asyncio
 
@@ -11,7 +11,9 @@ from tests.support.stores import Store
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
-async def test_a_database_restart_under_load(outage_postgres: PostgresServer, outage_store: Store) -> None:
+async def test_a_database_restart_under_load_does_not_affect_evaluations(
+    outage_postgres: PostgresServer, outage_store: Store
+) -> None:
     async with ServerProcess(outage_store, UNLIMITED) as server, RemoteCaller(server.url) as caller:
         await caller.sign_up()
         async with under_load(caller) as load:
@@ -36,13 +38,13 @@ async def test_a_database_restart_under_load(outage_postgres: PostgresServer, ou
         answer = await caller.evaluate(load.project["sdk_key"])
         toggled = (await caller.get(flag_path(load.toggled))).json()
         assert answer.json()["flags"][toggled["key"]]["enabled"] is toggled["enabled"]
-        async with asyncio.timeout(30):  # what waited on disk comes to the store
+        async with asyncio.timeout(30):  # the evaluations that waited on disk are written to the store
             while load.evaluated.keys() - await load.recorded_users(caller):
                 await asyncio.sleep(0.1)
         assert "Traceback" not in server.log
 
 
-async def test_a_crash_of_the_database_is_survived_as_well(
+async def test_a_crash_of_the_database_does_not_affect_evaluations_either(
     outage_postgres: PostgresServer, outage_store: Store
 ) -> None:
     async with ServerProcess(outage_store, UNLIMITED) as server, RemoteCaller(server.url) as caller:

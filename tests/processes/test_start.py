@@ -1,4 +1,4 @@
-"""Starts: what the first one makes and says, and what stops one with one clear line."""
+"""Starts: what the first one creates and prints, and which errors stop a start with one line."""
 
 import re
 import stat
@@ -15,12 +15,12 @@ from tests.support.stores import Store
 
 @pytest.fixture
 def fresh_store(tmp_path: Path) -> Store:
-    """SQLite in a folder that is not there yet."""
+    """SQLite in a folder that does not exist yet."""
     return Store(None, tmp_path / "data")
 
 
 def refusal(**environ: str) -> str:
-    """The one line with which a start ends that goes wrong."""
+    """The line that a failed start prints."""
     outcome = run_flagstaff("serve", environ=environ)
     assert outcome.returncode == 1
     assert outcome.stdout == ""
@@ -35,7 +35,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_wrong_value_or_an_unknown_name_stops_the_start_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_wrong_value_or_an_unknown_name_stops_the_start_before_anything_is_created(tmp_path: Path) -> None:
     data = {"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")}
     wrong = refusal(**data, FLAGSTAFF_SECRET_KEY="too-short")
     assert wrong.startswith("FLAGSTAFF_SECRET_KEY ")
@@ -45,20 +45,22 @@ def test_a_wrong_value_or_an_unknown_name_stops_the_start_before_anything_is_mad
     assert not (tmp_path / "data").exists()
 
 
-def test_a_database_that_cannot_be_reached_stops_the_start_without_telling_its_password(tmp_path: Path) -> None:
+def test_a_database_that_cannot_be_reached_stops_the_start_without_showing_its_password(tmp_path: Path) -> None:
     url = f"postgresql://flags:hush-hush@127.0.0.1:{free_port()}/flags"
     line = refusal(FLAGSTAFF_DATA_DIR=str(tmp_path / "data"), FLAGSTAFF_DATABASE_URL=url, FLAGSTAFF_PORT="0")
     assert "database cannot be reached" in line
     assert "hush-hush" not in line
 
 
-def test_a_data_directory_that_cannot_be_made_stops_the_start(tmp_path: Path) -> None:
+def test_a_data_directory_that_cannot_be_created_stops_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     line = refusal(FLAGSTAFF_DATA_DIR=str(tmp_path / "file" / "data"), FLAGSTAFF_PORT="0")
     assert line.startswith(f"The data directory {tmp_path}/file/data cannot be used: ")
 
 
-async def test_a_second_server_on_one_folder_or_one_port_is_refused_and_the_first_goes_on(fresh_store: Store) -> None:
+async def test_a_second_server_on_the_same_folder_or_port_is_refused_and_the_first_continues(
+    fresh_store: Store,
+) -> None:
     async with ServerProcess(fresh_store) as first, RemoteCaller(first.url) as caller:
         await caller.sign_up()
         same_folder = refusal(FLAGSTAFF_DATA_DIR=str(fresh_store.data_directory), FLAGSTAFF_PORT="0")
@@ -73,7 +75,7 @@ async def test_a_second_server_on_one_folder_or_one_port_is_refused_and_the_firs
         await caller.create_project()
 
 
-async def test_a_first_start_makes_a_private_folder_and_says_where_it_serves(
+async def test_a_first_start_creates_a_private_folder_and_prints_its_address(
     fresh_store: Store,
 ) -> None:
     async with ServerProcess(fresh_store) as server:

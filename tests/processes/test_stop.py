@@ -1,4 +1,4 @@
-"""SIGTERM: nothing new is taken, what is under way is finished, and what was answered is there afterwards."""
+"""SIGTERM: new connections are refused, running requests finish, and acknowledged writes survive."""
 
 import asyncio
 import signal
@@ -12,11 +12,11 @@ from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
 
-GRANTED_SECONDS = 10  # what process managers grant before they kill
+GRANTED_SECONDS = 10  # the time that process managers allow before they kill
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
-async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_answered(store: Store) -> None:
+async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_acknowledged(store: Store) -> None:
     async with ServerProcess(store, UNLIMITED) as server:
         async with RemoteCaller(server.url) as caller:
             await caller.sign_up()
@@ -36,7 +36,7 @@ async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_answered(st
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_request_under_way_is_finished_while_no_new_connection_is_taken(
+async def test_a_running_request_is_finished_while_new_connections_are_refused(
     server: ServerProcess, number: signal.Signals
 ) -> None:
     body = b'{"email": "ada@example.com", "password": "correct horse battery staple"}'
@@ -53,7 +53,7 @@ async def test_a_request_under_way_is_finished_while_no_new_connection_is_taken(
     assert await server.wait() == 0
 
 
-async def test_a_client_that_never_finishes_its_request_does_not_hold_up_the_stop(server: ServerProcess) -> None:
+async def test_a_client_that_never_finishes_its_request_does_not_delay_the_stop(server: ServerProcess) -> None:
     async with connected(server) as (_, writer):
         writer.write(b"POST /auth/register HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
         await until_received(server)
@@ -64,7 +64,7 @@ async def test_a_client_that_never_finishes_its_request_does_not_hold_up_the_sto
 
 @asynccontextmanager
 async def connected(server: ServerProcess) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A connection that speaks no HTTP of its own."""
+    """A plain connection without HTTP."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     try:
         yield reader, writer
@@ -73,16 +73,16 @@ async def connected(server: ServerProcess) -> AsyncIterator[tuple[asyncio.Stream
 
 
 async def until_received(server: ServerProcess) -> None:
-    """A whole exchange on a connection opened later: the server has read what came before it."""
+    """Make a request on a later connection, so that the server has read everything sent before it."""
     async with RemoteCaller(server.url) as caller:
         assert (await caller.get("/health")).status_code == 200
 
 
 async def until_refusing(server: ServerProcess) -> None:
-    """Wait until the server takes no connection any more."""
+    """Wait until the server refuses connections."""
     async with asyncio.timeout(GRANTED_SECONDS):
         with suppress(ConnectionRefusedError):
             while True:
-                with suppress(ConnectionResetError):  # it came just before the end
+                with suppress(ConnectionResetError):  # the connection was accepted just before the end
                     async with connected(server):
                         pass

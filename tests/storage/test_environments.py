@@ -30,7 +30,7 @@ async def outcome(database: Database, *resources: object) -> Code | None:
 
 
 async def test_a_key_that_the_project_has_is_a_conflict(database: Database, stored: Stored) -> None:
-    with pytest.raises(Error, match="has an environment with the key production") as refusal:
+    with pytest.raises(Error, match="already has an environment with the key production") as refusal:
         await store_all(database, make_environment(stored.project.id, key="production"))
     assert refusal.value.code is Code.CONFLICT
 

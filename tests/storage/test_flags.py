@@ -14,7 +14,7 @@ from tests.support.builders import AT, make_environment, make_flag, make_project
 
 
 async def test_a_key_that_the_environment_has_is_a_conflict(database: Database, stored: Stored) -> None:
-    with pytest.raises(Error, match="has a flag with the key new-checkout") as refusal:
+    with pytest.raises(Error, match="already has a flag with the key new-checkout") as refusal:
         await store_all(database, make_flag(stored.environment, key="new-checkout"))
     assert refusal.value.code is Code.CONFLICT
 

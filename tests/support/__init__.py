@@ -1,1 +1,1 @@
-"""What tests stand on: real servers, fresh databases, a settable clock."""
+"""Test support: real servers, fresh databases, a settable clock."""

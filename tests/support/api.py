@@ -1,4 +1,4 @@
-"""People and applications calling the API: an HTTP client that says who is calling, and makes resources in one line."""
+"""An HTTP client that calls the API as a person or an application, and creates resources in one line."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 Json = dict[str, Any]
 
 BASE_URL = "http://flagstaff.test"
-# What might stand in the place of an id in a path and is none.
+# Texts in place of an id in a path that are not valid ids.
 NO_IDS = (
     "x",
     "0",
@@ -23,7 +23,7 @@ PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
 
 
 class Caller(httpx.AsyncClient):
-    """An HTTP client on the application itself. What every response must have, it checks on every response."""
+    """An HTTP client that calls the application directly, and checks the common properties of every response."""
 
     def __init__(
         self, asgi: ASGIApp, *, peer: str = "192.0.2.1", token: str | None = None, account: Json | None = None
@@ -67,23 +67,23 @@ class Caller(httpx.AsyncClient):
     async def evaluate(
         self, sdk_key: str, environment: str = "production", context: Mapping[str, Any] | None = None
     ) -> httpx.Response:
-        """Ask as an application does."""
+        """Evaluate as an application does."""
         body = {"environment": environment, "context": context}
         return await self.post("/sdk/v1/evaluate", json=body, headers={"x-sdk-key": sdk_key})
 
 
 def project_path(project: Json) -> str:
-    """Where a project is."""
+    """The path of a project."""
     return f"/api/projects/{project['id']}"
 
 
 def environment_path(environment: Json) -> str:
-    """Where an environment is; works for what a creation or `get_environment` gave."""
+    """The path of an environment, as returned by its creation or `get_environment`."""
     return f"/api/projects/{environment['project_id']}/environments/{environment['id']}"
 
 
 def flag_path(flag: Json) -> str:
-    """Where a flag is."""
+    """The path of a flag."""
     return f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags/{flag['id']}"
 
 
@@ -101,7 +101,7 @@ def field_errors(response: httpx.Response) -> dict[str, str]:
 
 
 async def check_manners(response: httpx.Response) -> None:
-    """Assert what holds for every response, whatever was asked: an id, one shape of errors, never a crash."""
+    """Assert the properties that every response must have: an id, the common format of errors, never a crash."""
     await response.aread()
     assert response.status_code != 500, response.text
     assert response.headers.get_list("x-request-id"), response.headers

@@ -1,4 +1,4 @@
-"""Resources with sensible values; a test names only what it is about."""
+"""Resources with sensible default values; a test sets only the values that matter to it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,14 +22,14 @@ AT = datetime(2026, 11, 20, 10, 0, 0, 123456, tzinfo=UTC)
 
 
 def make_account(**values: Any) -> Account:
-    """An account with an email of its own."""
+    """An account with a unique email."""
     account_id = uuid7()
     account = Account(id=account_id, email=f"{account_id.hex}@example.com", password_hash="a hash", created_at=AT)
     return replace(account, **values)
 
 
 def make_project(owner_id: UUID | None = None, **values: Any) -> Project:
-    """A project with an SDK key of its own."""
+    """A project with a unique SDK key."""
     project = Project(
         id=uuid7(),
         owner_id=owner_id or uuid7(),
@@ -51,7 +51,7 @@ def make_environment(project_id: UUID | None = None, **values: Any) -> Environme
 
 
 def make_flag(environment: Environment | None = None, **values: Any) -> Flag:
-    """A flag that is on for everybody."""
+    """A flag that is on for everyone."""
     environment = environment or make_environment()
     flag = Flag(
         id=uuid7(),
@@ -69,7 +69,7 @@ def make_flag(environment: Environment | None = None, **values: Any) -> Flag:
 
 
 def make_rule(flag: Flag | None = None, **values: Any) -> Rule:
-    """A live rule for the user `ada`."""
+    """An enabled rule for the user `ada`."""
     rule = Rule(
         id=uuid7(),
         flag_id=flag.id if flag else uuid7(),
@@ -84,7 +84,7 @@ def make_rule(flag: Flag | None = None, **values: Any) -> Rule:
 
 
 async def store_all(database: Database, *resources: Account | Project | Environment | Flag | Rule) -> None:
-    """Write resources, parents first, in one transaction."""
+    """Store resources, parents first, in one transaction."""
     async with database.transaction() as transaction:
         for resource in resources:
             match resource:

@@ -1,4 +1,4 @@
-"""What the audit trail says."""
+"""Reads the audit trail."""
 
 from uuid import UUID
 

@@ -1,10 +1,10 @@
-"""A clock that stands still until it is moved."""
+"""A clock that stands still until a test moves it."""
 
 from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Call it for the time, as one calls the real one."""
+    """Call it to get the time, like the real clock."""
 
     def __init__(self, at: datetime = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)) -> None:
         self.at = at
@@ -13,6 +13,6 @@ class Clock:
         return self.at
 
     def advance(self, **duration: float) -> datetime:
-        """Move on by a timedelta's arguments; return the new time."""
+        """Move the clock forward by a timedelta's arguments and return the new time."""
         self.at += timedelta(**duration)
         return self.at

@@ -1,4 +1,4 @@
-"""The `flagstaff` command in a process of its own, from its arguments to its exit status."""
+"""Runs the `flagstaff` command in a separate process."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ _SECONDS = 120  # on a machine that is busy with other tests, too
 def run_flagstaff(
     *arguments: str, environ: Mapping[str, str] | None = None, stdin: str = "", directory: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command that ends by itself. Of this process's environment it sees nothing but the path."""
+    """Run a command that ends by itself. It gets only PATH from this process's environment."""
     return subprocess.run(
         [sys.executable, "-m", "flagstaff", *arguments],
         input=stdin,

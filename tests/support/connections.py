@@ -1,4 +1,4 @@
-"""HTTP by the byte: a listening server whose reads a test decides, and connections that send what no client would."""
+"""HTTP at the level of bytes: a server whose reads a test controls, and connections that can send anything."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ def bare(sdk_key: bytes, *headers: bytes, rest: bytes = b"", line: bytes = b"POS
 
 @dataclass(frozen=True)
 class Answer:
-    """A response as it came over the wire."""
+    """A response as received."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -46,7 +46,7 @@ class Answer:
         return dict(self.headers).get(name)
 
     def json(self) -> Any:
-        """The body's document."""
+        """The body, parsed as JSON."""
         return json.loads(self.body)
 
 
@@ -74,7 +74,7 @@ class Client:
         await self._writer.drain()
 
     def end(self) -> None:
-        """Say that nothing more will be sent; answers may still come."""
+        """Close the sending side; responses may still arrive."""
         self._writer.write_eof()
 
     async def receive(self) -> Answer:
@@ -87,14 +87,14 @@ class Client:
         return Answer(int(status.split()[1]), headers, body)
 
     async def receive_rest(self) -> bytes:
-        """Whatever still comes until the server closes."""
+        """Everything received until the server closes the connection."""
         async with asyncio.timeout(_PATIENCE_SECONDS):
             return await self._reader.read()
 
     async def close(self) -> None:
-        """Leave."""
+        """Close the connection."""
         self._writer.close()
-        with suppress(ConnectionError):  # the server had left before
+        with suppress(ConnectionError):  # the server had already closed it
             await self._writer.wait_closed()
 
 
@@ -117,7 +117,7 @@ class Connection(Client):
 
 
 class Listener:
-    """A server that listens; it does what `uvicorn.Server` does, at a date that stands still."""
+    """A listening server that behaves like `uvicorn.Server`, with a fixed date."""
 
     def __init__(self, app: ASGIApp, connection_class: type[BoundedProtocol]) -> None:
         self._app = app
@@ -151,7 +151,7 @@ class Listener:
         return connection
 
     def shut_down(self) -> None:
-        """Tell the connections that the server is about to stop."""
+        """Tell the connections that the server is stopping."""
         for connection in list(self.state.connections):
             connection.shutdown()
 

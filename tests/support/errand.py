@@ -1,10 +1,10 @@
-"""Work whose end a test decides."""
+"""Work that ends when a test decides."""
 
 import asyncio
 
 
 class Errand:
-    """Work that ends when it is let go, and knows how it ended."""
+    """Work that runs until it is released, and remembers how it ended."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()

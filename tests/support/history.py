@@ -1,4 +1,4 @@
-"""Evaluations to record, as the engine would have made them; and the store to write them to and read them from."""
+"""Evaluations as the engine would record them, and helpers to write and read them."""
 
 import random
 from datetime import UTC, datetime
@@ -17,16 +17,16 @@ START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 ANYTHING = EvaluationFilter()
 _SECOND = 10**9
 
-Record = tuple[int, str | None, str | None, bytes]  # when, the user's id and email, the recorded bytes
+Record = tuple[int, str | None, str | None, bytes]  # the time, the user's id and email, the recorded bytes
 
 
 def nanoseconds(at: datetime = START, *, seconds: float = 0) -> int:
-    """A time as records hold it."""
+    """A time in the form that records use."""
     return int(at.timestamp()) * _SECOND + at.microsecond * 1000 + round(seconds * _SECOND)
 
 
 def make_layout(**values: Any) -> Layout:
-    """One flag in a rollout of 20 %, one with rules, one that is off."""
+    """One flag with a rollout of 20%, one with rules, and one that is off."""
     layout = {
         "recorded": (
             LayoutFlag(uuid4(), "rollout", 20, Outcome.NOT_IN_ROLLOUT),
@@ -40,12 +40,12 @@ def make_layout(**values: Any) -> Layout:
 def make_record(
     seconds: float = 0, user_id: str | None = "ada", recorded: bytes = b"\x05\x64", **values: Any
 ) -> Record:
-    """A record, so many seconds after the start."""
+    """A record, the given number of seconds after the start."""
     return (nanoseconds(seconds=seconds), user_id, values.get("user_email"), recorded)
 
 
 def make_group(environment_id: UUID, layout: Layout, *records: Record) -> RecordGroup:
-    """Records of one environment and one layout, in their order."""
+    """Records of one environment and one layout, in order."""
     columns: list[Any] = [*zip(*records, strict=True)] or [()] * 4
     return RecordGroup(environment_id, layout, *columns)
 

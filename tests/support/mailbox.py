@@ -1,4 +1,4 @@
-"""The mails of a Flagstaff without a mail server, read as their recipient would."""
+"""Reads the mails of a Flagstaff without a mail server, as their recipient would."""
 
 import re
 from email import message_from_bytes, policy
@@ -13,7 +13,7 @@ def read_outbox(data_directory: Path) -> list[EmailMessage]:
 
 
 def reset_token(mail: EmailMessage) -> str:
-    """The token of the link in a mail's text."""
+    """The token in the link of a mail's text."""
     text = mail.get_body(("plain",))
     assert text is not None
     (token,) = re.findall(r"/reset-password\?token=([\w-]+)", text.get_content())

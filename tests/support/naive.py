@@ -1,4 +1,4 @@
-"""The evaluation as the specification tells it, one flag and one rule at a time. Shares no code with the engine."""
+"""The evaluation as the specification describes it, one flag and one rule at a time. Shares no code with the engine."""
 
 from collections.abc import Iterable
 from typing import TypedDict
@@ -9,7 +9,7 @@ _MASK = 0xFFFFFFFF
 
 
 class Answer(TypedDict):
-    """One flag's answer as it stands in the response."""
+    """The result of one flag as it appears in the response."""
 
     enabled: bool
     reason: str
@@ -18,7 +18,7 @@ class Answer(TypedDict):
 def evaluate_naively(
     flags: Iterable[tuple[Flag, Iterable[Rule]]], user_id: str | None, user_email: str | None
 ) -> dict[str, Answer]:
-    """Every flag's answer by key."""
+    """The results of all flags by key."""
     return {flag.key: _answer(flag, rules, user_id, user_email) for flag, rules in flags}
 
 
@@ -46,7 +46,7 @@ def _matches(rule: Rule, user_id: str | None, user_email: str | None) -> bool:
 
 
 def naive_bucket(flag_key: str, identifier: str) -> int:
-    """The bucket, by MurmurHash3 x86 32 as Austin Appleby's public description has it, with seed 0."""
+    """The bucket, computed with MurmurHash3 x86 32 as publicly described by Austin Appleby, with seed 0."""
     data = f"{flag_key}:{identifier}".encode()
     state = 0
     whole = len(data) - len(data) % 4

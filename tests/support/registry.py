@@ -1,4 +1,4 @@
-"""A registry of npm's on this machine, whose one package can be tampered with."""
+"""An npm registry on this machine with one package, which can be tampered with."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Registry:
-    """Offers the package pennant, with whatever contents."""
+    """Serves the package pennant with any contents."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -24,7 +24,7 @@ class Registry:
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
 
     def offer(self, script: str) -> str:
-        """Offer pennant 1.0.0 with this script in it, and one to run on being installed. Return its hash."""
+        """Serve pennant 1.0.0 with this script in it, and an install script. Return its hash."""
         packed = _pack(
             {
                 "package.json": json.dumps(
@@ -50,7 +50,7 @@ class Registry:
 
 class _QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (so it is named there)
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _pack(files: dict[str, str]) -> bytes:

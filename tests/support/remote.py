@@ -1,4 +1,4 @@
-"""Callers of a server in another process, and load on it: who remembers every answer can tell what must be there."""
+"""Callers of a server in another process, and load that remembers all responses to compare with the stored data."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ _LONG_SECONDS = 30
 
 
 class RemoteCaller(Caller):
-    """A caller over the network; without a token until it has signed up."""
+    """A caller over the network. It has no token until it has signed up."""
 
     def __init__(self, url: str) -> None:
         httpx.AsyncClient.__init__(self, base_url=url, timeout=_LONG_SECONDS, event_hooks={"response": [check_manners]})
@@ -27,7 +27,7 @@ class RemoteCaller(Caller):
         await self.log_in(email)
 
     async def log_in(self, email: str = "ada@example.com", password: str = _PASSWORD) -> None:
-        """Take a fresh token."""
+        """Get a new token."""
         answer = await self.post("/auth/login", json={"email": email, "password": password})
         assert answer.status_code == 200, answer.text
         self.headers["authorization"] = f"Bearer {answer.json()['token']}"
@@ -35,7 +35,7 @@ class RemoteCaller(Caller):
 
 @dataclass
 class Load:
-    """Clients that create flags, toggle and evaluate for as long as the server answers."""
+    """Clients that create flags, toggle and evaluate as long as the server responds."""
 
     caller: RemoteCaller
     project: Json
@@ -44,17 +44,19 @@ class Load:
     statuses: dict[str, Counter[int]] = field(default_factory=lambda: {"manage": Counter(), "evaluate": Counter()})
     created_keys: list[str] = field(default_factory=list)
     toggles: list[Json] = field(default_factory=list)
-    evaluated: dict[str, float] = field(default_factory=dict)  # each answered user, and when, by the monotonic clock
+    evaluated: dict[str, float] = field(
+        default_factory=dict
+    )  # each user with a response, and its time on the monotonic clock
     _stopping: bool = False
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until the answers are what a test wants to see."""
+        """Wait until the responses meet a test's condition."""
         async with asyncio.timeout(_LONG_SECONDS):
             while not condition():
                 await asyncio.sleep(0.005)
 
     async def until_well_under_way(self) -> None:
-        """Wait until a good number of each kind of request has been answered from now on."""
+        """Wait until several requests of each kind have been answered from now on."""
         creations, toggles, evaluations = len(self.created_keys), len(self.toggles), len(self.evaluated)
         await self.until(
             lambda: (
@@ -65,7 +67,7 @@ class Load:
         )
 
     def stop(self) -> None:
-        """Have every client finish what it is waiting for and ask no more."""
+        """Let every client finish its current request and send no more."""
         self._stopping = True
 
     async def assert_writes_are_there(self, caller: RemoteCaller) -> None:
@@ -74,11 +76,11 @@ class Load:
         flags = {flag["key"]: flag for flag in answer.json()}
         assert flags.keys() >= set(self.created_keys)
         toggled, last = flags[self.toggled["key"]], self.toggles[-1]
-        # One more may have been committed without its answer getting through.
+        # One more may have been committed without its response being received.
         assert toggled == last or toggled["updated_at"] > last["updated_at"]
 
     async def recorded_users(self, caller: RemoteCaller) -> set[str]:
-        """Everybody whom the history has an evaluation of, over all of its pages."""
+        """All users with an evaluation in the history, over all pages."""
         users: set[str] = set()
         parameters: dict[str, str | int] = {"limit": 100}
         while True:
@@ -121,7 +123,7 @@ class Load:
 
 @asynccontextmanager
 async def under_load(caller: RemoteCaller) -> AsyncIterator[Load]:
-    """Put the server of a signed-up caller under load until it is gone, or the block ends."""
+    """Put the server of a signed-up caller under load until it stops or the block ends."""
     project = await caller.create_project()
     environment = await caller.get_environment(project)
     load = Load(caller, project, environment, toggled=await caller.create_flag(environment, key="toggled"))

@@ -1,4 +1,4 @@
-"""A real `flagstaff serve` process on a free port, to be stopped, killed and started again on the same data."""
+"""A real `flagstaff serve` process on a free port, which can be stopped, killed and started again on the same data."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ _STOP_SECONDS = 15
 
 
 class ServerProcess:
-    """One server on a store. A context manager: entering starts it, leaving ends it in whatever state it is."""
+    """A server on a store. The context manager starts it on entry, and ends it on exit in any state."""
 
     def __init__(
         self, store: Store, environ: Mapping[str, str] | None = None, *, open_files: int | None = None
@@ -50,7 +50,7 @@ class ServerProcess:
 
     @property
     def log(self) -> str:
-        """Everything that its processes have printed."""
+        """Everything that its processes have printed so far."""
         return self.log_file.read_text()
 
     @property
@@ -69,7 +69,7 @@ class ServerProcess:
                 await asyncio.sleep(0.02)
 
     async def launch(self) -> None:
-        """Start it without waiting for anything, for starts that are to fail."""
+        """Start it without waiting, for starts that should fail."""
         with self.log_file.open("ab") as log:
             command: tuple[str, ...] = (sys.executable, "-m", "flagstaff", "serve")
             if self._open_files is not None:
@@ -88,7 +88,7 @@ class ServerProcess:
         return await self.wait()
 
     async def kill(self) -> None:
-        """End it at once (SIGKILL), if it runs."""
+        """Kill it (SIGKILL) if it is running."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()

@@ -1,4 +1,4 @@
-"""Migrated, empty databases at the price of a copy: each kind is migrated once and cloned for every test."""
+"""Migrated, empty databases: each kind is migrated once and cloned for every test."""
 
 import asyncio
 import shutil
@@ -18,7 +18,7 @@ TEMPLATE = "template_flagstaff"
 
 @dataclass(frozen=True)
 class Store:
-    """Where a database is: what FLAGSTAFF_DATABASE_URL (None for SQLite) and FLAGSTAFF_DATA_DIR say."""
+    """The location of a database: the values of FLAGSTAFF_DATABASE_URL (None for SQLite) and FLAGSTAFF_DATA_DIR."""
 
     database_url: str | None
     data_directory: Path
@@ -31,7 +31,7 @@ class Store:
 
 
 async def make_postgresql_template(server: PostgresServer, data_directory: Path) -> None:
-    """Make the database that `postgresql_store` clones."""
+    """Create the database that `postgresql_store` clones."""
     await _execute(server, f"CREATE DATABASE {TEMPLATE}")
     await migrate(server.url(TEMPLATE), data_directory)
 
@@ -40,7 +40,7 @@ async def make_postgresql_template(server: PostgresServer, data_directory: Path)
 async def postgresql_store(
     server: PostgresServer, data_directory: Path, *, template: str = TEMPLATE
 ) -> AsyncIterator[Store]:
-    """A database of its own. A connection left open at the end fails here."""
+    """A separate database. Fails at the end if a connection was left open."""
     name = f"test_{uuid4().hex}"
     await _execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
     try:
@@ -57,7 +57,7 @@ def sqlite_store(template: Path, data_directory: Path) -> Store:
 
 
 async def _wait_until_unused(server: PostgresServer, name: str) -> None:
-    """A server process outlives its connection for a moment, and DROP DATABASE would wait for it in big steps."""
+    """Wait for the server process of a closed connection to end: DROP DATABASE would wait for it in long steps."""
     connection = await asyncpg.connect(server.url())
     try:
         async with asyncio.timeout(2):

@@ -1,4 +1,4 @@
-"""What an operator may write in the environment, and how a slip is told."""
+"""The values of settings, and the errors for invalid ones."""
 
 from ipaddress import ip_network
 from pathlib import Path
@@ -11,7 +11,7 @@ SECRET = "correct horse battery staple, and then some"
 
 
 def refusal(**environ: str) -> str:
-    """The line that stops the start."""
+    """The error line that stops the start."""
     with pytest.raises(SettingsError) as refused:
         Settings.load(environ)
     line = str(refused.value)
@@ -28,18 +28,18 @@ def refusal(**environ: str) -> str:
         ("PORT", "-1", "must be a whole number from 0 to 65535"),
         ("PORT", "٣", "must be a whole number from 0 to 65535"),
         ("PORT", "tcp://10.0.0.7:8000", "set enableServiceLinks: false"),
-        ("DATA_DIR", "~nobody-of-this-name/x", "must be a folder"),
+        ("DATA_DIR", "~nobody-of-this-name/x", "must be a directory"),
         ("DATABASE_URL", "mysql://localhost/x", "must be a valid URL that starts with postgresql:// or postgres://"),
         ("DATABASE_URL", "sqlite:///x.db", "FLAGSTAFF_DATA_DIR"),
         ("SECRET_KEY", "short", "must be at least 32 characters"),
         ("PUBLIC_URL", "flags.example.com", "must be a valid URL that starts with http:// or https://"),
-        ("PUBLIC_URL", "https://user:pass@example.com", "must be the address that people open"),
-        ("PUBLIC_URL", "https://example.com/?a=b", "must be the address that people open"),
-        ("PUBLIC_URL", 'https://example.com/"><script>', "must be the address that people open"),
+        ("PUBLIC_URL", "https://user:pass@example.com", "must be a web address without credentials"),
+        ("PUBLIC_URL", "https://example.com/?a=b", "must be a web address without credentials"),
+        ("PUBLIC_URL", 'https://example.com/"><script>', "must be a web address without credentials"),
         ("SMTP_URL", "mail.example.com:25", "smtp+starttls://"),
-        ("SMTP_URL", "smtp://", "must read smtp+starttls://user:password@host:port"),
-        ("SMTP_URL", "smtp://user@mail.example.com", "must read smtp+starttls://user:password@host:port"),
-        ("SMTP_URL", "smtp://mail.example.com/inbox", "must read smtp+starttls://user:password@host:port"),
+        ("SMTP_URL", "smtp://", "must be smtp+starttls://user:password@host:port"),
+        ("SMTP_URL", "smtp://user@mail.example.com", "must be smtp+starttls://user:password@host:port"),
+        ("SMTP_URL", "smtp://mail.example.com/inbox", "must be smtp+starttls://user:password@host:port"),
         ("MAIL_FROM", "Flagstaff", "must be one address"),
         ("MAIL_FROM", "a@example.com, b@example.com", "must be one address"),
         ("MAIL_FROM", "Flag\nBcc: x <a@example.com>", "must be one address"),
@@ -93,7 +93,7 @@ def test_no_error_shows_a_secret(variable: str, text: str) -> None:
     assert "hunter2" not in refusal(**{f"FLAGSTAFF_{variable}": text})
 
 
-def test_the_object_itself_shows_no_secret() -> None:
+def test_the_settings_object_shows_no_secret() -> None:
     settings = Settings.load(
         {
             "FLAGSTAFF_SECRET_KEY": SECRET,
@@ -106,7 +106,7 @@ def test_the_object_itself_shows_no_secret() -> None:
     assert "hunter2" not in repr(settings.smtp)
 
 
-def test_a_misspelt_name_is_refused_with_the_right_one() -> None:
+def test_a_misspelled_name_is_refused_with_a_suggestion() -> None:
     line = refusal(FLAGSTAFF_EVALUATE_RATELIMIT="off")
     assert (
         line
@@ -114,11 +114,11 @@ def test_a_misspelt_name_is_refused_with_the_right_one() -> None:
     )
 
 
-def test_a_name_like_no_other_is_refused_with_where_to_look() -> None:
-    assert refusal(FLAGSTAFF_XYZZY="1").endswith("`flagstaff serve --help` lists them all.")
+def test_an_unknown_name_is_refused_with_a_reference_to_the_help() -> None:
+    assert refusal(FLAGSTAFF_XYZZY="1").endswith("`flagstaff serve --help` lists all settings.")
 
 
-def test_a_file_cannot_hold_what_is_no_secret() -> None:
+def test_only_secrets_can_be_read_from_files() -> None:
     assert "is not a setting" in refusal(FLAGSTAFF_HOST_FILE="/etc/hostname")
 
 
@@ -126,7 +126,7 @@ def test_a_secret_given_twice_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(SECRET)
     line = refusal(FLAGSTAFF_SECRET_KEY=SECRET, FLAGSTAFF_SECRET_KEY_FILE=str(file))
-    assert line == "FLAGSTAFF_SECRET_KEY and FLAGSTAFF_SECRET_KEY_FILE are both set; keep one of them."
+    assert line == "FLAGSTAFF_SECRET_KEY and FLAGSTAFF_SECRET_KEY_FILE are both set; set only one of them."
 
 
 def test_a_secret_file_that_is_missing_empty_or_binary_is_refused(tmp_path: Path) -> None:
@@ -160,11 +160,11 @@ def test_nothing_set_gives_the_documented_defaults() -> None:
     assert (settings.access_log, settings.log_format, settings.evaluate_lane) == (True, "auto", True)
 
 
-def test_an_empty_variable_is_as_good_as_none() -> None:
+def test_an_empty_variable_counts_as_unset() -> None:
     assert Settings.load({"FLAGSTAFF_PORT": "", "FLAGSTAFF_SMTP_URL": " "}) == Settings.load({})
 
 
-def test_secrets_may_stand_in_files(tmp_path: Path) -> None:
+def test_secrets_can_be_read_from_files(tmp_path: Path) -> None:
     contents = {
         "SECRET_KEY": SECRET,
         "DATABASE_URL": "postgres://localhost/flagstaff",
@@ -177,7 +177,7 @@ def test_secrets_may_stand_in_files(tmp_path: Path) -> None:
     assert settings.secret_key == SECRET
 
 
-def test_the_common_names_of_platforms_count_and_our_own_win() -> None:
+def test_the_common_names_of_platforms_are_read_and_our_own_take_precedence() -> None:
     platform = {"PORT": "9000", "DATABASE_URL": "postgres://platform/x"}
     assert Settings.load(platform).port == 9000
     assert Settings.load(platform).database_url == "postgres://platform/x"
@@ -185,11 +185,11 @@ def test_the_common_names_of_platforms_count_and_our_own_win() -> None:
     assert (ours.port, ours.database_url) == (0, "postgresql://ours/x")
 
 
-def test_a_bad_value_under_a_common_name_is_told_under_that_name() -> None:
+def test_a_bad_value_under_a_common_name_is_reported_under_that_name() -> None:
     assert refusal(PORT="x").startswith("PORT must be")
 
 
-def test_a_file_for_the_database_wins_over_the_platforms_name(tmp_path: Path) -> None:
+def test_a_file_for_the_database_takes_precedence_over_the_platforms_name(tmp_path: Path) -> None:
     (tmp_path / "url").write_text("postgresql://ours/x")
     settings = Settings.load({"DATABASE_URL": "mysql://theirs", "FLAGSTAFF_DATABASE_URL_FILE": str(tmp_path / "url")})
     assert settings.database_url == "postgresql://ours/x"

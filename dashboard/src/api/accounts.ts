@@ -1,4 +1,4 @@
-/** Accounts: the way in, and back in. */
+/** Accounts: registration, sign-in and password resets. */
 
 import { useMutation } from "@tanstack/react-query";
 import { startSession } from "../lib/session";

@@ -1,4 +1,4 @@
-/** The audit of changes to an environment, its flags and their rules. */
+/** The audit trail of changes to an environment, its flags and their rules. */
 
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";

@@ -1,4 +1,4 @@
-/** The one client of the API. Its paths, bodies and answers are typed by spec/openapi.json. */
+/** The only client of the API. The types of its paths, bodies and responses come from spec/openapi.json. */
 
 import createClient, { type Middleware } from "openapi-fetch";
 import { currentSession, endSession } from "../lib/session";
@@ -30,7 +30,7 @@ const authorization: Middleware = {
   },
   onResponse({ request, response, schemaPath }) {
     if (response.status !== 401 || !schemaPath.startsWith("/api")) return;
-    // An answer to an earlier token says nothing about the present one.
+    // A response to an earlier token says nothing about the current one.
     if (request.headers.get("Authorization") === `Bearer ${currentSession()?.token}`) endSession("expired");
   },
 };

@@ -14,12 +14,12 @@ export function environmentsQuery(projectId: string) {
   });
 }
 
-/** Production stands for the rest of the world; it must never be mistaken for another environment. */
+/** Changes to production affect real users, so it must never be mistaken for another environment. */
 export function isProduction(environment: { readonly key: string }): boolean {
   return /^prod(uction)?$/.test(environment.key);
 }
 
-/** Production first, then from the oldest to the newest, so that places do not move. */
+/** Production first, then from oldest to newest, so that positions do not change. */
 export function inOrder(environments: readonly Environment[]): Environment[] {
   return environments.toSorted(
     (a, b) => Number(isProduction(b)) - Number(isProduction(a)) || a.created_at.localeCompare(b.created_at),

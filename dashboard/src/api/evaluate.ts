@@ -1,4 +1,4 @@
-/** The runtime endpoint, asked as an application asks it: with the SDK key, counted and recorded like every call. */
+/** The runtime endpoint, called as an application calls it: with the SDK key, counted and recorded like any other call. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";

@@ -1,4 +1,4 @@
-/** Flags of an environment. A list and its single flags are kept alike in the cache, whichever a change comes by. */
+/** Flags of an environment. Every change updates both the list and the single flag in the cache. */
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type Flag, type FlagPath, type NewFlag } from "./client";
@@ -63,10 +63,10 @@ interface Switching {
 }
 
 /**
- * Turns flags on and off, shown at once and taken back when refused.
+ * Turns flags on and off. The new state is shown immediately, and is reverted if the server refuses it.
  *
- * It says which state is wanted instead of flipping what the server has: two people who both turn a flag off must not
- * turn it on. Switches of one environment reach the server in the order in which they were thrown.
+ * The call sends the desired state instead of toggling: if two people turn a flag off, it must not end up on. Calls of
+ * one environment reach the server in the order in which they were made.
  */
 export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Switching, error: Error) => void) {
   const cache = useQueryClient();
@@ -84,7 +84,7 @@ export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Swit
       ask(client.PUT(`${BASE}/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { enabled } })),
     onMutate: async ({ flag, enabled }) => {
       keep(cache, path, { ...flag, enabled });
-      // A list that is on its way may still show the state before.
+      // A list that is still loading may show the earlier state.
       await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
       await cache.cancelQueries({ queryKey: ["flag", flag.id] });
     },

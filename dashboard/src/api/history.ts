@@ -1,4 +1,4 @@
-/** The evaluation history: pages of evaluations, and their sums by interval. */
+/** The evaluation history: pages of evaluations, and their totals by interval. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { type Period, sinceOf, summaryStep } from "../lib/periods";
@@ -58,7 +58,7 @@ export function flagEvaluationsQuery(path: FlagPath, filter: EvaluationFilter) {
   });
 }
 
-/** On and off by interval and reason, of one flag, or of all. Where all are too many for one answer, by day. */
+/** Counts of on and off by interval and reason, for one flag or for all; by day if all are too many for one response. */
 export function summaryQuery(path: EnvironmentPath, period: Exclude<Period, "all">, flagKey?: string) {
   return queryOptions({
     queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null],

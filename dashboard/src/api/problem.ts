@@ -1,4 +1,4 @@
-/** Whatever goes wrong with a call, in one shape: the server's problem document (RFC 9457), or that there was none. */
+/** Every error of a call in one form: the server's problem document (RFC 9457), or the fact that there was none. */
 
 import { t } from "../texts";
 
@@ -27,7 +27,7 @@ interface Answer<T> {
   readonly response: Response;
 }
 
-/** The answer's data; throws a Problem for everything but success. */
+/** Returns the response's data; throws a Problem unless the call succeeded. */
 export async function ask<T>(call: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
@@ -49,7 +49,7 @@ function problemOf(response: Response, body: unknown): Problem {
   return new Problem(response.status, text, fields, response.headers.get("x-request-id"));
 }
 
-/** A problem as one line, for where there is no field to stand at. */
+/** A problem as one line, for places without a form field. */
 export function lineOf(error: unknown): string {
   if (!(error instanceof Problem)) return t.problems.unexpected(0);
   const fields = error.fields.map((each) => `${each.field} ${each.message}.`);

@@ -1,4 +1,4 @@
-/** Projects: reading and changing them. */
+/** Reading and changing projects. */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type Project } from "./client";

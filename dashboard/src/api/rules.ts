@@ -1,4 +1,4 @@
-/** Targeting rules of a flag, in the order in which they are tried. */
+/** Targeting rules of a flag, in the order in which they are checked. */
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { PriorityChange } from "../lib/priorities";
@@ -43,7 +43,7 @@ export function useUpdateRule(path: FlagPath) {
   });
 }
 
-/** Gives rules new priorities, shown at once; what the server made of them is read again whether or not all went well. */
+/** Gives rules new priorities, which are shown immediately. The rules are reloaded whether or not the calls succeeded. */
 export function useReorderRules(path: FlagPath) {
   const cache = useQueryClient();
   const refresh = useRefresh(path);

@@ -1,4 +1,4 @@
-/** A page before sign-in and the form on it. */
+/** A page before sign-in, with its form. */
 
 import {
   Button,

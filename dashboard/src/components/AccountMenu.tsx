@@ -1,4 +1,4 @@
-/** Who is signed in, how the page looks, and the way out. */
+/** The account menu: the signed-in account, the appearance, and signing out. */
 
 import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { IconBook, IconLogout } from "./icons";

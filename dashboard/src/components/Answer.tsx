@@ -1,4 +1,4 @@
-/** On or off, by word, shape and colour. */
+/** On or off, shown as a word, a shape and a colour. */
 
 import { t } from "../texts";
 import classes from "./Answer.module.css";

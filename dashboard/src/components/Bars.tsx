@@ -1,4 +1,4 @@
-/** On and off over time, as bars. A table with the same figures stands behind it for those who do not see. */
+/** On and off over time, as bars. Screen readers get a table with the same numbers. */
 
 import { Text, VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
@@ -79,7 +79,7 @@ function Figures({ bars }: { bars: readonly Bar[] }) {
   );
 }
 
-/** What happened at all is seen, however rare it was. */
+/** Any number above zero is visible, however small. */
 function share(count: number, most: number): string {
   return count === 0 ? "0" : `max(2px, ${(count / most) * 100}%)`;
 }

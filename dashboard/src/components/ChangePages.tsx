@@ -1,4 +1,4 @@
-/** The audit, page by page: of an environment, or of one flag and its rules. */
+/** The audit trail in pages, for an environment or for one flag and its rules. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { changesQuery } from "../api/changes";

@@ -4,7 +4,7 @@ import { CopyIcon } from "./CopyButton";
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <div className={classes.block}>
-      {/* In the order of focus, since what scrolls must be scrollable by keyboard. */}
+      {/* Focusable, because scrollable content must be scrollable by keyboard. */}
       <section className={classes.scroll} tabIndex={0} aria-label={label}>
         <pre className={classes.code}>
           <code>{code}</code>

@@ -1,4 +1,4 @@
-/** Asks before what cannot be undone; before what takes much with it, by having its name typed. */
+/** Asks for confirmation of an action that cannot be undone. If it deletes a lot, the name must be typed. */
 
 import { Button, Group, Modal, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -11,7 +11,7 @@ interface Props extends DialogProps {
   readonly title: string;
   readonly consequence: string;
   readonly action?: string;
-  /** What must be typed before it can be done. */
+  /** The text that must be typed to confirm. */
   readonly name?: string;
   readonly onConfirm: () => Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-/** Copies a text and says so, to the eye and to the ear. */
+/** Copies a text and confirms it, visually and to screen readers. */
 
 import { Button, type ButtonProps, VisuallyHidden } from "@mantine/core";
 import { useCopying } from "../lib/useCopying";

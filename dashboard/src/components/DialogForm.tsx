@@ -1,4 +1,4 @@
-/** The form in a dialog, or on a page, where there is nothing to cancel. */
+/** A form in a dialog, or on a page, where it has no cancel button. */
 
 import { Button, Group } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";

@@ -1,4 +1,4 @@
-/** What can be done with a thing besides looking at it: editing and deleting it. */
+/** A menu for editing and deleting a resource. */
 
 import { ActionIcon, type ActionIconProps, Menu } from "@mantine/core";
 import { useRef } from "react";
@@ -14,7 +14,7 @@ interface Props extends ActionIconProps {
 
 export function EditMenu({ label, deleteText = t.delete, onEdit, onDelete, ...button }: Props) {
   const opener = useRef<HTMLButtonElement>(null);
-  // A dialog gives the focus back to what had it, which must not be an entry of a menu that is gone by then.
+  // A dialog returns the focus to the element that had it, which must not be an entry of a menu that has closed.
   const from = (open: () => void) => () => {
     opener.current?.focus();
     open();

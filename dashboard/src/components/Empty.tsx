@@ -1,4 +1,4 @@
-/** An empty place that says what would be here and how to make it so. */
+/** A placeholder for empty content that says what belongs here and how to create it. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";

@@ -1,4 +1,4 @@
-/** An environment by its name. Production is marked by shape, word and colour, so that it is never mistaken. */
+/** An environment's name. Production is marked by shape, word and colour, so that it is not mistaken for another. */
 
 import { IconBroadcast, IconFlask } from "./icons";
 import type { Environment } from "../api/client";

@@ -1,4 +1,4 @@
-/** The switcher of environments: always in sight; it keeps the section one is in. */
+/** The environment switcher. It is always visible, and keeps the current section. */
 
 import { Menu, Skeleton } from "@mantine/core";
 import { IconCheck, IconPlus } from "./icons";

@@ -1,4 +1,4 @@
-/** A history of evaluations below its filters: the chart, the rows, and where there are none, how to come by some. */
+/** An evaluation history below its filters: the chart and the rows or, if there are none, how to make evaluations. */
 
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -15,7 +15,7 @@ import { Pages, type PagesProps } from "./Pages";
 interface Props extends Pick<PagesProps, "query" | "count"> {
   readonly here: ReturnType<typeof useHere>;
   readonly filter: EvaluationFilter;
-  /** Whose chart it is; an empty key is that of the whole environment. */
+  /** The flag of the chart; an empty key means the whole environment. */
   readonly flagKey: string;
   readonly isFiltered: boolean;
   readonly onClear: () => void;

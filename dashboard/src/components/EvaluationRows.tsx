@@ -1,4 +1,4 @@
-/** Evaluations as rows: of a whole environment, or of one flag. */
+/** Evaluations of an environment or of one flag, as rows. */
 
 import { VisuallyHidden } from "@mantine/core";
 import type { Evaluation, FlagEvaluation } from "../api/history";
@@ -30,7 +30,7 @@ export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[]
   );
 }
 
-/** With a flag to look at, its answer stands in the row; without one, the count, and all answers on demand. */
+/** For one flag, the row shows its result; otherwise it shows the counts, and all results on demand. */
 export function EvaluationRows({ items, flagKey }: { items: readonly Evaluation[]; flagKey: string }) {
   return (
     <table className={classes.table}>

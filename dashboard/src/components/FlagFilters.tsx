@@ -1,4 +1,4 @@
-/** Search and filters of the flag list. What is chosen stands in the address. */
+/** Search and filters of the flag list. The selection is in the URL. */
 
 import { Button, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
 import { IconSearch } from "./icons";
@@ -16,7 +16,7 @@ interface Props {
   readonly input: RefObject<HTMLInputElement | null>;
 }
 
-const ADDRESS_DELAY_MILLISECONDS = 120; // browsers limit how often an address may change
+const ADDRESS_DELAY_MILLISECONDS = 120; // browsers limit how often the URL may change
 
 export function FlagFilters({ search, onChange, onClear, input }: Props) {
   const { typed, type } = useTyped(search.q ?? "", ADDRESS_DELAY_MILLISECONDS, (q) => onChange({ ...search, q }));

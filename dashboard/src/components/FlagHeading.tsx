@@ -1,4 +1,4 @@
-/** What the eye meets first on a flag's page: its name, and whether it is on. */
+/** The top of a flag's page: its name, and whether it is on. */
 
 import { Container, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";

@@ -1,4 +1,4 @@
-/** What one flag answered, and why. */
+/** The results of one flag, with the reasons. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

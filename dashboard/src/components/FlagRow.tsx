@@ -1,4 +1,4 @@
-/** One flag in the list. */
+/** A flag in the list. */
 
 import { Link } from "@tanstack/react-router";
 import { memo, useEffect, useRef } from "react";
@@ -15,7 +15,7 @@ interface Props {
   readonly row: Row;
   readonly index: number;
   readonly top: number;
-  /** Whether this row was moved to by key and takes the focus as it appears. */
+  /** Whether the user moved to this row by keyboard, so that it takes the focus when it appears. */
   readonly takesFocus: boolean;
   readonly onFocus: (index: number) => void;
   readonly onSwitch: (row: Row, on: boolean) => void;
@@ -81,7 +81,7 @@ function LastDay({ day }: { day: Day }) {
         <span>
           {compact.format(all)} · {percent.format(day.on / all)} {t.on.toLowerCase()}
         </span>
-        {/* Counted by the hour: what is told is the hour's beginning, and the present hour as such. */}
+        {/* Evaluations are counted by the hour, so this shows the beginning of the hour, or that it is the current one. */}
         <span className={classes.seen}>
           {t.flags.lastSeen(ago(new Date(day.lastSeen + 3_600_000).toISOString(), now))}
         </span>

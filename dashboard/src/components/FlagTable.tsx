@@ -1,6 +1,6 @@
 /**
- * The flags in rows, of which only those in sight exist: five thousand scroll like fifty.
- * Rows that stand at a place of their own are no table's to a browser, so the roles say that they are.
+ * The flags as rows. Only the visible rows exist, so that five thousand scroll like fifty.
+ * Browsers do not treat absolutely positioned rows as a table, so roles mark them as one.
  */
 
 import { useMediaQuery } from "@mantine/hooks";
@@ -18,7 +18,7 @@ interface Props {
   readonly onSwitch: (row: Row, on: boolean) => void;
 }
 
-const HEADER_HEIGHT = 132; // the page's header and the table's, which rows pass below
+const HEADER_HEIGHT = 132; // the headers of the page and the table, which cover the rows
 
 export function FlagTable({ rows, search, onSwitch }: Props) {
   const list = useRef<HTMLDivElement>(null);
@@ -71,7 +71,7 @@ export function FlagTable({ rows, search, onSwitch }: Props) {
   );
 }
 
-/** The current row: where the focus was last, or where keys have moved. */
+/** The current row: the last one that had the focus or was selected by keyboard. */
 function useCurrentRow(count: number, scrollTo: (index: number) => void) {
   const [current, setCurrent] = useState<number | null>(null);
   const [wanted, setWanted] = useState<number | null>(null);

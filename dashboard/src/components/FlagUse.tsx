@@ -1,4 +1,4 @@
-/** How an application asks for the flag: ready calls with the real key and environment. */
+/** How an application evaluates the flag: complete examples with the real key and environment. */
 
 import { SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useState } from "react";

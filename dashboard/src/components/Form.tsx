@@ -1,4 +1,4 @@
-/** A form: its fields, why it was refused where no field is to blame, and its buttons. */
+/** A form: its fields, errors that belong to no field, and its buttons. */
 
 import { Stack } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";

@@ -1,4 +1,4 @@
-/** A button in the header that says what is chosen and opens what else there is. */
+/** A button in the header that shows the selection and opens a menu with the other choices. */
 
 import { Menu, UnstyledButton } from "@mantine/core";
 import { IconSelector } from "./icons";

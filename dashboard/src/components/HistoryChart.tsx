@@ -1,4 +1,4 @@
-/** The chart above a history, of one flag with its reasons or of a whole environment. */
+/** The chart above a history, for one flag with its reasons or for a whole environment. */
 
 import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

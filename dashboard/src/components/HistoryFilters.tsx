@@ -1,4 +1,4 @@
-/** Filters of an evaluation history. What is chosen stands in the address. */
+/** Filters of an evaluation history. The selection is in the URL. */
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import { PERIODS } from "../lib/periods";
@@ -13,7 +13,7 @@ interface Props {
   readonly onChange: (search: HistorySearch) => void;
   readonly live: boolean;
   readonly onLive: (live: boolean) => void;
-  /** The keys to filter by; without them the history is that of one flag. */
+  /** The flag keys to filter by; not set for the history of one flag. */
   readonly flagKeys?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A button that is an icon. Whoever points at it is told what it does; whoever listens, also to what.
- * Where there is nothing to do at present, it keeps its place in the order of focus: it may be the one pressed last.
+ * A button that shows only an icon. The tooltip names the action; the label for screen readers also names its object.
+ * A disabled button stays focusable, because it may be the one that was pressed last.
  */
 
 import { ActionIcon, type ActionIconProps, Tooltip } from "@mantine/core";

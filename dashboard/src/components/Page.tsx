@@ -1,4 +1,4 @@
-/** A page: its title (also the document's), what can be done there, and its content. */
+/** A page: its title (also the document's), its actions and its content. */
 
 import { Container, Group, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";

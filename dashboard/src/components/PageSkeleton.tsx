@@ -1,4 +1,4 @@
-/** The shape of a page that is still on its way. */
+/** A placeholder for a page that is still loading. */
 
 import { Container, Group, Skeleton, Stack, VisuallyHidden } from "@mantine/core";
 import { t } from "../texts";

@@ -1,4 +1,4 @@
-/** What stands below and in place of a list that comes page by page. */
+/** What is shown below a list with pages, and in its place if it is empty. */
 
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";

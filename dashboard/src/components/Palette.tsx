@@ -1,4 +1,4 @@
-/** The command palette: flags, environments, projects and pages, by typing. */
+/** The command palette: finds flags, environments, projects and pages by typing. */
 
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from "@mantine/spotlight";
@@ -24,7 +24,7 @@ const BASE = "/projects/$projectId/environments/$environmentId";
 
 export default function Palette(props: Props) {
   useEffect(() => {
-    spotlight.open(); // it was loaded because it was wished for
+    spotlight.open(); // it is only loaded when it was requested
     return onPaletteWish(spotlight.toggle);
   }, []);
   return (

@@ -1,4 +1,4 @@
-/** What stands in a page's place when it cannot be shown. */
+/** Shown instead of a page that cannot be shown. */
 
 import { Alert, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
@@ -41,7 +41,7 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
   );
 }
 
-/** Outside the frame of the other pages. */
+/** The not-found page, without the frame of the other pages. */
 export function NotFoundAnywhere() {
   return (
     <main>

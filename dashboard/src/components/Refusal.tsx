@@ -1,4 +1,4 @@
-/** Why a form was refused, where no field is to blame. Announced as it appears. */
+/** A form's error that belongs to no field. Screen readers announce it when it appears. */
 
 import { Alert } from "@mantine/core";
 import { IconAlert } from "./icons";

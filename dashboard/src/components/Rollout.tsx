@@ -1,4 +1,4 @@
-/** What holds for whom no rule matches. The percentage is shown here and set over the API alone. */
+/** The rollout, which decides if no rule matches. Its percentage is shown here but can be set only through the API. */
 
 import { Collapse, Group, NumberInput, Stack, Text, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

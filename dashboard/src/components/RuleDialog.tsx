@@ -1,4 +1,4 @@
-/** A rule to add or to change. */
+/** The dialog for adding or editing a rule. */
 
 import { Checkbox, Modal, NativeSelect, NumberInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -11,7 +11,7 @@ import { DialogForm } from "./DialogForm";
 
 interface Props extends DialogProps {
   readonly path: FlagPath;
-  /** The rules there are, behind which a new one takes its place. */
+  /** The existing rules. A new rule is added after them. */
   readonly rules: readonly Rule[];
   readonly rule?: Rule;
 }

@@ -1,4 +1,4 @@
-/** Who gets the flag: its rules as sentences in their order, and what holds for everyone else. */
+/** The flag's audience: its rules as sentences in their order, and the rollout for everyone else. */
 
 import { Button, Group, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useRef, useState } from "react";

@@ -1,4 +1,4 @@
-/** One rule, as a sentence; with its switch, its place, and what can be done with it. */
+/** A rule as a sentence, with its switch, its position and its actions. */
 
 import { type MouseEvent, useLayoutEffect, useRef } from "react";
 import type { FlagPath, Rule } from "../api/client";
@@ -88,7 +88,7 @@ export function RuleRow({ path, rule, position, count, isMoving, onMove, onDelet
   );
 }
 
-/** A row that takes another place in the page loses the focus; what was pressed there gets it back. */
+/** A row that moves in the page loses the focus, so the pressed button gets it back. */
 function useKeptFocus(position: number) {
   const pressed = useRef<HTMLElement | null>(null);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** The SDK key: hidden until wished for, copied, and replaced after a word of warning. */
+/** The SDK key: hidden at first, can be shown, copied, and regenerated after a warning. */
 
 import { Button, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

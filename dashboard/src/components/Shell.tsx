@@ -1,4 +1,4 @@
-/** The frame of every page after sign-in: where one is, where one can go, and who one is. */
+/** The frame of every page after sign-in: the location, the navigation and the account. */
 
 import { Link, Outlet, useParams, useRouter } from "@tanstack/react-router";
 import { type RefObject, lazy, Suspense, useEffect, useRef, useState } from "react";
@@ -50,14 +50,14 @@ export function Shell() {
   );
 }
 
-/** Whether the palette was ever asked for: only then is it loaded. */
+/** Whether the palette was ever requested; it is only loaded then. */
 function usePaletteWanted(): boolean {
   const [wanted, setWanted] = useState(false);
   useEffect(() => onPaletteWish(() => setWanted(true)), []);
   return wanted;
 }
 
-/** What a navigation takes away, with the focus on it, leaves the focus to the page, so that the next stop is there. */
+/** If navigation removes the focused element, the page gets the focus, so that tabbing continues there. */
 function useFocusAfterNavigation(content: RefObject<HTMLElement | null>): void {
   const router = useRouter();
   useEffect(

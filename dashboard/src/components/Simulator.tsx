@@ -1,4 +1,4 @@
-/** What would this user get, and why? The real endpoint answers. */
+/** Shows what a user would get, and why, by calling the real endpoint. */
 
 import { Button, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";

@@ -1,4 +1,4 @@
-/** A day in a line: what was on stands solid, what was off pale above it. The words beside it say the same. */
+/** A day's evaluations as small bars: on is solid, off is pale above it. The text next to them says the same. */
 
 import type { Bar } from "../lib/series";
 import classes from "./Spark.module.css";
@@ -29,7 +29,7 @@ export function Spark({ bars }: { bars: readonly Bar[] }) {
   );
 }
 
-/** What happened at all is seen, however rare it was. */
+/** Any number above zero is visible, however small. */
 function height(count: number, most: number): number {
   return count === 0 ? 0 : Math.max(1.5, (count / most) * (HEIGHT - 2));
 }

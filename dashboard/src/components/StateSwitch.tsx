@@ -1,4 +1,4 @@
-/** A flag's switch. Its state is written beside it: colour alone says nothing to many people. */
+/** A flag's switch. Its state is also shown as text, because many people cannot tell it by colour alone. */
 
 import { UnstyledButton } from "@mantine/core";
 import { t } from "../texts";

@@ -1,4 +1,4 @@
-/** A moment as people say it, in full for whoever points at it. */
+/** A time as people say it, with the full time as its tooltip. */
 
 import { useSyncExternalStore } from "react";
 import { ago, inFull } from "../lib/time";

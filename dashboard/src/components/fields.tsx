@@ -1,4 +1,4 @@
-/** The fields that several forms have. */
+/** Fields that several forms share. */
 
 import { Textarea, type TextareaProps, TextInput, type TextInputProps } from "@mantine/core";
 import { useProposedKey, type NamedForm } from "../lib/useProposedKey";
@@ -28,7 +28,7 @@ interface NameAndKeyProps {
   readonly keyHint: string;
 }
 
-/** A name, and the key proposed from it. */
+/** A name, and a key proposed from it. */
 export function NameAndKeyFields({ form, propose, placeholder, keyHint }: NameAndKeyProps) {
   const { onName, onKey } = useProposedKey(form, propose);
   return (

@@ -1,4 +1,4 @@
-/** The icons: 24 by 24, drawn in lines. They only accompany words and are hidden from those who listen. */
+/** Line icons, 24 by 24. They only accompany text and are hidden from screen readers. */
 
 interface Props {
   readonly size?: number;

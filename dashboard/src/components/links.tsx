@@ -1,4 +1,4 @@
-/** Links of the router that look like the parts of the design. */
+/** Router links in the form of Mantine components. */
 
 import { Anchor, type AnchorProps, Button, type ButtonProps, Menu, type MenuItemProps } from "@mantine/core";
 import { createLink } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** For whom a flag is on, in words. The evaluation itself is the server's; here it is only said. */
+/** Describes for which users a flag is on. Only the server evaluates flags. */
 
 import type { Flag, Rule } from "../api/client";
 import { t } from "../texts";
@@ -8,14 +8,14 @@ export type Audience = (typeof AUDIENCES)[number];
 
 type Targeted = Pick<Flag, "enabled" | "rollout_percentage">;
 
-/** In a list's row: "2 rules, then 25%". A rollout of 0 means that none is set: then the flag is on for everyone. */
+/** In a list's row: "2 rules, then 25%". At 0 there is no rollout and the flag is on for everyone. */
 export function audienceInShort(flag: Targeted, rulesInForce: number): string {
   const percentage = flag.rollout_percentage;
   if (rulesInForce > 0) return t.flags.rulesThen(rulesInForce, percentage);
   return percentage === 0 ? t.flags.everyone : t.flags.share(percentage);
 }
 
-/** Below the large switch, as a sentence. */
+/** As a sentence, below the large switch. */
 export function audienceInFull(flag: Targeted, rulesInForce: number): string {
   if (!flag.enabled) return t.flag.offText;
   if (flag.rollout_percentage === 0) return rulesInForce ? t.flag.onRulesAndEveryone : t.flag.onEveryone;

@@ -16,19 +16,19 @@ const change = (values: Partial<Change>): Change => ({
   ...values,
 });
 
-it("tells a switch as a switch, whichever way it was thrown", () => {
+it("describes a toggle and an update of the state alike", () => {
   expect(verbOf(change({}))).toBe("turned on");
   expect(verbOf(change({ action: "flag.toggled" }))).toBe("turned on");
   expect(subjectOf(change({}), new Map())).toBe("New checkout");
 });
 
-it("says what changed and nothing else", () => {
+it("lists only the fields that changed", () => {
   expect(fieldChanges(change({}))).toEqual([{ field: "enabled", before: "Off", after: "On" }]);
   const rollout = change({ before: { rollout_percentage: 0 }, after: { rollout_percentage: 25 } });
   expect(fieldChanges(rollout)).toEqual([{ field: "rollout_percentage", before: "0%", after: "25%" }]);
 });
 
-it("names a rule's flag, as far as it is known", () => {
+it("names a rule's flag if it is known", () => {
   const rule = change({ action: "rule.created", before: null, after: { rule_type: "user_id", rule_value: "ada" } });
   expect(verbOf(rule)).toBe("added a rule to");
   expect(subjectOf(rule, new Map([["f", "New checkout"]]))).toBe("New checkout");
@@ -36,6 +36,6 @@ it("names a rule's flag, as far as it is known", () => {
   expect(fieldChanges(rule)[0]).toEqual({ field: "rule_type", before: null, after: "User id" });
 });
 
-it("keeps an action that it does not know as it is", () => {
+it("shows an unknown action unchanged", () => {
   expect(verbOf(change({ action: "flag.archived", before: null }))).toBe("flag.archived");
 });

@@ -1,4 +1,4 @@
-/** What a change did, in words and field by field. */
+/** Describes a change in words and by field. */
 
 import type { Change } from "../api/changes";
 import { t } from "../texts";
@@ -9,7 +9,7 @@ export interface FieldChange {
   readonly after: string | null;
 }
 
-// What every change moves, or what says only where the resource stands.
+// Fields that change every time, or that only say where the resource belongs.
 const UNSPOKEN = new Set(["id", "created_at", "updated_at", "project_id", "environment_id", "flag_id", "owner_id"]);
 
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
@@ -20,7 +20,7 @@ export function fieldChanges({ before, after }: Pick<Change, "before" | "after">
     .filter((change) => change.before !== change.after);
 }
 
-/** What was done, as in "ada@acme.com turned on New checkout". */
+/** The action, as in "ada@acme.com turned on New checkout". */
 export function verbOf(change: Change): string {
   const [only, ...others] = fieldChanges(change);
   const isSwitch = only?.field === "enabled" && others.length === 0 && change.before !== null && change.after !== null;
@@ -29,7 +29,7 @@ export function verbOf(change: Change): string {
   return t.changes.verbs[change.action] ?? change.action;
 }
 
-/** The name of what was changed; of a rule's change, that of its flag, as far as it is known. */
+/** The name of the changed resource; for a rule, the name of its flag if it is known. */
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string") return resource.name;

@@ -1,4 +1,4 @@
-/** What a form has typed as a description, as the API takes it: an empty one is none. */
+/** Converts a form's description for the API: an empty one becomes null. */
 export function described<Values extends { readonly description: string }>(values: Values) {
   return { ...values, description: values.description.trim() || null };
 }

@@ -1,4 +1,4 @@
-/** A flag with everything around it that its page's parts need. */
+/** A flag with the context that the parts of its page need. */
 
 import type { Environment, Flag, FlagPath, Project } from "../api/client";
 

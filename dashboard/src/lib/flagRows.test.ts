@@ -31,14 +31,14 @@ const rows = rowsOf(
 );
 const found = (search: Parameters<typeof selectRows>[1]) => selectRows(rows, search).map((row) => row.flag.key);
 
-it("counts only rules in force and days with evaluations", () => {
+it("counts only enabled rules and days with evaluations", () => {
   expect(rows.map((row) => [row.rulesInForce, row.day?.on, row.day?.lastSeen])).toEqual([
     [1, 0, null],
     [0, 3, Date.parse("2026-11-20T11:00:00Z")],
   ]);
 });
 
-it("finds every word of a search, in whatever order and case", () => {
+it("finds every word of a search in any order and case", () => {
   expect(found({ q: "PAGE checkout" })).toEqual(["b"]);
   expect(found({ q: "page nothing" })).toEqual([]);
 });
@@ -53,11 +53,11 @@ it("filters and sorts", () => {
   expect(found({ sort: "evaluated" })).toEqual(["a", "b"]);
 });
 
-it("hides nothing by its last day as long as that is not known", () => {
+it("hides nothing by its last day until that is known", () => {
   expect(selectRows(rowsOf([flag("a")], undefined, undefined), { seen: "quiet" })).toHaveLength(1);
 });
 
-it("is not fooled by keys that every object has", () => {
+it("handles keys that every object inherits", () => {
   expect(rowsOf([flag("constructor")], undefined, summary)[0]?.day?.lastSeen).toBeNull();
 });
 

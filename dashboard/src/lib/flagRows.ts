@@ -1,4 +1,4 @@
-/** The rows of the flag list: each flag with its rules in force and its last day; filtered and in order. */
+/** The rows of the flag list, filtered and sorted: each flag with its enabled rules and its last day. */
 
 import type { Flag, Rule } from "../api/client";
 import type { Summary } from "../api/history";
@@ -10,7 +10,7 @@ export interface FlagRow {
   readonly flag: Flag;
   readonly rulesInForce: number;
   readonly day: Day | null;
-  /** What a search looks through, in lower case. */
+  /** The text to search, in lower case. */
   readonly text: string;
 }
 
@@ -18,7 +18,7 @@ export interface Day {
   readonly bars: readonly Bar[];
   readonly on: number;
   readonly off: number;
-  /** When the last interval with an evaluation began; null when there was none. */
+  /** When the last interval with an evaluation began; null if there was none. */
   readonly lastSeen: number | null;
 }
 

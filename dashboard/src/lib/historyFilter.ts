@@ -1,4 +1,4 @@
-/** From the address to what the history is asked. */
+/** Converts the URL to the filters of the history. */
 
 import type { EvaluationFilter } from "../api/history";
 import type { HistorySearch } from "./search";

@@ -1,4 +1,4 @@
-/** Which environment of a project was opened last, so that a project opens where it was left. */
+/** Remembers the last environment of each project, so that the project opens there again. */
 
 const PREFIX = "flagstaff.environment.";
 

@@ -1,11 +1,11 @@
-/** Keys that act on a list from anywhere on its page: `/` searches, `j` and `k` move, space acts on the current row. */
+/** Keys for a list that work anywhere on its page: `/` to search, `j` and `k` to move, space to act on the current row. */
 
 import { useEffect, useRef } from "react";
 
 export interface ListKeys {
   readonly onSearch: () => void;
   readonly onMove: (step: 1 | -1) => void;
-  /** Returns whether there was a row to act on; if not, the key keeps its usual effect. */
+  /** Returns whether there was a row to act on. Otherwise the key has its usual effect. */
   readonly onAct: () => boolean;
 }
 
@@ -31,7 +31,7 @@ function isElsewhere(event: KeyboardEvent): boolean {
   return event.key === " " && at.closest("button, [role=switch], [role=tab], summary") !== null;
 }
 
-/** Returns whether the key was one of ours. */
+/** Returns whether the key was handled. */
 function act(key: string, { onSearch, onMove, onAct }: ListKeys): boolean {
   switch (key) {
     case "/":

@@ -1,10 +1,10 @@
-/** The word by which the page's policy knows styles written at run time for ours. Fresh with every page. */
+/** The nonce that the page's policy requires for styles added at run time. It is new for every page. */
 
 declare global {
   var __webpack_nonce__: string | undefined;
 }
 
-// Where the part of Mantine that holds the page still behind a dialog looks for it.
+// The part of Mantine that locks scrolling behind a dialog reads the nonce from here.
 globalThis.__webpack_nonce__ = styleNonce();
 
 export function styleNonce(): string {

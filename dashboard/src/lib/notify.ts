@@ -1,4 +1,4 @@
-/** Messages at the page's edge, for what has no place on the page itself. */
+/** Messages at the edge of the page, for results that have no place on the page itself. */
 
 import { notifications } from "@mantine/notifications";
 import { lineOf } from "../api/problem";

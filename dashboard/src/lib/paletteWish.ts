@@ -1,4 +1,4 @@
-/** The wish to see the command palette: by key anywhere, or by button. */
+/** Requests to open the command palette, made by a key on any page or by a button. */
 
 const listeners = new Set<() => void>();
 
@@ -8,7 +8,7 @@ export function wishForPalette(): void {
   for (const listener of listeners) listener();
 }
 
-/** Calls back with every wish; returns what stops that. */
+/** Calls back on every request. Returns a function that stops this. */
 export function onPaletteWish(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** The periods one can look back over, and into how many bars a chart divides them. */
+/** The periods of a history, and the number of bars in their charts. */
 
 export const PERIODS = ["day", "hour", "week", "all"] as const;
 export type Period = (typeof PERIODS)[number];
@@ -17,7 +17,7 @@ export function summaryStep(period: Bounded) {
   return STEPS[period];
 }
 
-/** When a period began. The bar that is growing now counts as its last, so that as many are shown as a period has. */
+/** When a period began. Its last bar is the one that is still growing, so that the number of bars is right. */
 export function sinceOf(period: Bounded, now: number): string {
   const { seconds } = STEPS[period];
   const start = Math.floor(now / 1000 / seconds) * seconds - SECONDS[period] + seconds;

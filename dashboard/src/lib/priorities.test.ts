@@ -12,23 +12,23 @@ function orderAfter(before: { id: string; priority: number }[], from: number, to
 }
 
 describe("reorder", () => {
-  it("changes nothing for a move to nowhere", () => {
+  it("changes nothing if the rule does not move", () => {
     expect(reorder(rules(2, 1), 0, 0)).toEqual([]);
     expect(reorder(rules(2, 1), 0, 2)).toEqual([]);
     expect(reorder(rules(2, 1), 5, 0)).toEqual([]);
   });
 
-  it("changes one rule where there is room", () => {
+  it("changes one rule if there is room", () => {
     expect(reorder(rules(30, 20, 10), 2, 1)).toEqual([{ id: "r2", priority: 25 }]);
   });
 
-  it("gives new priorities to all where there is none", () => {
+  it("gives all rules new priorities if there is no room", () => {
     expect(reorder(rules(0, 0, 0), 2, 0)).toEqual([{ id: "r2", priority: 10 }]);
     expect(orderAfter(rules(0, 0, 0), 2, 1)).toEqual(["r0", "r2", "r1"]);
     expect(orderAfter(rules(2, 1, 0), 0, 1)).toEqual(["r1", "r0", "r2"]);
   });
 
-  it("puts every rule at every place, also at the ends of what a priority can be", () => {
+  it("moves every rule to every position, even at the limits of a priority", () => {
     for (const before of [rules(3, 2, 1, 0), rules(0, 0, 0, 0), rules(2 ** 31 - 1, 5, 5, -(2 ** 31))]) {
       for (const from of before.keys()) {
         for (const to of before.keys()) {
@@ -42,7 +42,7 @@ describe("reorder", () => {
   });
 });
 
-it("puts a new rule behind all others", () => {
+it("adds a new rule after all others", () => {
   expect(priorityAtEnd([])).toBe(0);
   expect(priorityAtEnd(rules(5, -5))).toBe(-15);
   expect(priorityAtEnd(rules(-(2 ** 31)))).toBe(-(2 ** 31));

@@ -1,4 +1,4 @@
-/** From the place where a rule shall stand to the priorities that put it there, changing as few rules as possible. */
+/** Computes the priorities that move a rule to a position, changing as few rules as possible. */
 
 export interface Prioritised {
   readonly id: string;
@@ -14,7 +14,7 @@ const STEP = 10;
 const LOWEST = -(2 ** 31);
 const HIGHEST = 2 ** 31 - 1;
 
-/** `rules` stand in their order, highest first; the one at `from` shall stand at `to`. */
+/** `rules` are sorted by priority, highest first. The rule at `from` moves to `to`. */
 export function reorder(rules: readonly Prioritised[], from: number, to: number): PriorityChange[] {
   const moved = rules[from];
   if (!moved || from === to || to < 0 || to >= rules.length) return [];
@@ -28,7 +28,7 @@ export function reorder(rules: readonly Prioritised[], from: number, to: number)
     .map(({ rule, priority }) => ({ id: rule.id, priority }));
 }
 
-/** The priority with which a new rule is tried last, so that it takes nothing from those before it. */
+/** The priority with which a new rule is checked last, so that it does not affect the other rules. */
 export function priorityAtEnd(rules: readonly Prioritised[]): number {
   const last = rules.at(-1);
   return last ? Math.max(last.priority - STEP, LOWEST) : 0;

@@ -12,10 +12,10 @@ it.each([
   expect(proposeFlagKey(name)).toBe(key);
 });
 
-it("lets an environment's key begin with a digit", () => {
+it("allows an environment's key to start with a digit", () => {
   expect(proposeEnvironmentKey("2nd region")).toBe("2nd-region");
 });
 
-it("keeps within what a key may be", () => {
+it("proposes only valid keys", () => {
   expect(proposeFlagKey("a".repeat(300))).toHaveLength(128);
 });

@@ -1,4 +1,4 @@
-/** A key proposed from a name: what the API allows, and what a person would have typed. */
+/** Proposes a key for a name: one that the API accepts and that a person might have typed. */
 
 const LONGEST = 128;
 

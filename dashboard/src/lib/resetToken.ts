@@ -1,4 +1,4 @@
-/** The token of a reset link: taken once, before anything else runs, and gone from the address bar at once. */
+/** The token of a reset link. It is read once, before anything else runs, and removed from the address bar immediately. */
 
 export const RESET_PATH = "/reset-password";
 

@@ -17,15 +17,15 @@ describe("safeNext", () => {
     expect(safeNext(next)).toBe("/");
   });
 
-  it("keeps a path of ours with its filters", () => {
+  it("keeps one of our paths with its filters", () => {
     expect(safeNext("/projects/1?q=a%20b")).toBe("/projects/1?q=a%20b");
   });
 });
 
-it("leaves out defaults and what it does not know", () => {
+it("leaves out defaults and unknown values", () => {
   expect(toFlagsSearch({ q: "", state: "all", audience: "nobody", sort: "name", x: 1 })).toEqual({ sort: "name" });
 });
 
-it("takes a number in the address for text", () => {
+it("reads a number in the URL as text", () => {
   expect(toHistorySearch({ user: 42, period: "week" })).toEqual({ user: "42", period: "week" });
 });

@@ -1,4 +1,4 @@
-/** What the address says of filters: read leniently, since people type and share addresses; defaults are left out. */
+/** The filters in the URL. They are parsed leniently, because people type and share URLs; defaults are left out. */
 
 import { AUDIENCES, type Audience } from "./audience";
 import { PERIODS, type Period } from "./periods";
@@ -52,7 +52,7 @@ export function toFlagPage(raw: Raw): HistorySearch & { readonly tab?: Tab } {
   return { ...choice(raw, "tab", TABS), ...toHistorySearch(raw) };
 }
 
-/** Where to go after sign-in: a path of ours and nothing that a browser takes for another host. */
+/** The page to open after sign-in: one of our paths, and nothing that a browser would take for another host. */
 export function safeNext(next: string | undefined): string {
   if (!next || !URL.canParse(next, window.location.origin)) return "/";
   const url = new URL(next, window.location.origin);
@@ -62,7 +62,7 @@ export function safeNext(next: string | undefined): string {
 
 function text<Name extends string>(raw: Raw, name: Name): Readonly<Partial<Record<Name, string>>> {
   const value = raw[name];
-  // An unquoted 42 in the address is a number to the router and a search for "42" to a person.
+  // The router reads an unquoted 42 in the URL as a number, but the user searched for "42".
   const given = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
   return (typeof given === "string" && given ? { [name]: given } : {}) as Readonly<Partial<Record<Name, string>>>;
 }

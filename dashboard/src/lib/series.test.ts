@@ -16,7 +16,7 @@ const summary: Summary = {
   flags: { a: [interval(10, 1, 0), interval(12, 2, 3)], b: [interval(12, 4, 0)] },
 };
 
-it("draws empty intervals as well", () => {
+it("includes empty intervals", () => {
   const bars = barsOf(summary, summary.flags.a ?? []);
   expect(bars.map(({ on, off }) => [on, off])).toEqual([
     [1, 0],
@@ -33,7 +33,7 @@ it("adds up all flags of an environment", () => {
   ]);
 });
 
-it("counts reasons, the most frequent first", () => {
+it("counts reasons, most frequent first", () => {
   const counted = reasonsOf([interval(10, 1, 2, { x: 1, y: 2 }), interval(11, 0, 1, { y: 1 })]);
   expect(counted).toEqual([
     { reason: "y", count: 3 },
@@ -47,6 +47,6 @@ it("knows which reasons mean off", () => {
   expect(meansOff("User in 25% rollout")).toBe(false);
 });
 
-it("looks back over whole intervals, the last of which is the present one", () => {
+it("covers whole intervals that end with the current one", () => {
   expect(sinceOf("day", Date.parse("2026-11-20T10:30:00Z"))).toBe("2026-11-19T11:00:00.000Z");
 });

@@ -1,4 +1,4 @@
-/** From the intervals of a summary, which leave out empty ones, to a chart's bars, which do not. */
+/** Converts a summary, which leaves out empty intervals, to a chart's bars, which include them. */
 
 import type { FlagInterval, Summary } from "../api/history";
 
@@ -25,7 +25,7 @@ export function barsOf(summary: Summary, intervals: readonly FlagInterval[]): Ba
   return bars;
 }
 
-/** All flags' intervals as one, for the chart of a whole environment. */
+/** Adds up the intervals of all flags, for the chart of a whole environment. */
 export function merged(all: Iterable<readonly FlagInterval[]>): FlagInterval[] {
   const sums = new Map<string, FlagInterval>();
   for (const interval of [...all].flat()) {
@@ -40,7 +40,7 @@ export interface ReasonCount {
   readonly count: number;
 }
 
-/** How often each reason was given, the most frequent first. */
+/** How often each reason was given, most frequent first. */
 export function reasonsOf(intervals: readonly FlagInterval[]): ReasonCount[] {
   const counts = new Map<string, number>();
   for (const { reasons } of intervals) {
@@ -49,7 +49,7 @@ export function reasonsOf(intervals: readonly FlagInterval[]): ReasonCount[] {
   return [...counts].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count);
 }
 
-/** A reason that means off; every other one means on. */
+/** Whether a reason means off; all others mean on. */
 export function meansOff(reason: string): boolean {
   return reason === "Flag is globally disabled" || reason.startsWith("User not in");
 }

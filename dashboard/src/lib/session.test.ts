@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-it("is none without a token, and with what is no session", async () => {
+it("is null without a token or with an invalid session", async () => {
   expect((await load()).currentSession()).toBeNull();
   localStorage.setItem("flagstaff.session", "{broken");
   expect((await load()).currentSession()).toBeNull();
@@ -34,7 +34,7 @@ it("ends when its token does, and says so", async () => {
   expect(heard).toHaveBeenCalledOnce();
 });
 
-it("does not outlive its token in a tab that slept", async () => {
+it("does not outlive its token in a tab that was asleep", async () => {
   localStorage.setItem("flagstaff.session", JSON.stringify({ token: token(1), email: "ada@example.com" }));
   expect((await load()).currentSession()).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** The signed-in session: kept in local storage, ended in every tab at once, never kept past its token's life. */
+/** The session. It is kept in local storage, ends in all tabs at once, and never outlives its token. */
 
 const STORAGE_KEY = "flagstaff.session";
 
@@ -35,18 +35,18 @@ export function endSession(ending: Ending): void {
   adopt(null, ending);
 }
 
-/** Why the last session ended; null while there is one, and where there was none. */
+/** Why the last session ended; null if there is a session or never was one. */
 export function sessionEnding(): Ending | null {
   return lastEnding;
 }
 
-/** Calls back whenever a session begins or ends, in whichever tab. Returns what stops that. */
+/** Calls back whenever a session begins or ends in any tab. Returns a function that stops this. */
 export function onSessionChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** When a token ends, in milliseconds since 1970; null for what is no token. */
+/** When a token expires, in milliseconds since 1970; null if it is not a token. */
 export function expiryOf(token: string): number | null {
   try {
     const [, payload = ""] = token.split(".");
@@ -82,5 +82,5 @@ function scheduleExpiry(): void {
   if (end === null) return;
   const left = end - Date.now();
   if (left <= 0) endSession("expired");
-  else expiry = setTimeout(scheduleExpiry, Math.min(left, 60_000)); // a sleeping machine's timers run late
+  else expiry = setTimeout(scheduleExpiry, Math.min(left, 60_000)); // timers are late after the machine has slept
 }

@@ -15,7 +15,7 @@ it.each(LANGUAGES)("fills in everything for %s", (language) => {
   expect(snippet).toContain("production");
 });
 
-it("sets the rollout with a token or with the variable that holds one", () => {
+it("sets the rollout with a token or with a variable that contains it", () => {
   const path = { project_id: "p", env_id: "e", flag_id: "f" };
   expect(rolloutCommand("", path, 40, null)).toContain('"Authorization: Bearer $FLAGSTAFF_TOKEN"');
   expect(rolloutCommand("", path, 40, "jwt")).toContain('"Authorization: Bearer jwt"');

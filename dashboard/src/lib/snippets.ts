@@ -1,4 +1,4 @@
-/** Ready calls of the API, with everything filled in. Values are quoted for where they stand: some are user texts. */
+/** Complete example calls of the API. Values are quoted for their context, because users wrote some of them. */
 
 import type { FlagPath } from "../api/client";
 
@@ -14,7 +14,7 @@ interface Place {
   readonly environment: { readonly key: string };
 }
 
-/** Where this page's own server would be asked. */
+/** The URL of this page's own server. */
 export function targetOf({ project, environment }: Place, flagKey: string): Target {
   return { origin: window.location.origin, sdkKey: project.sdk_key, environment: environment.key, flagKey };
 }

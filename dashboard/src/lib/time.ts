@@ -1,4 +1,4 @@
-/** Times as people say them. */
+/** Formats times for people. */
 
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 365 * 86_400],
@@ -20,7 +20,7 @@ const clock = new Intl.DateTimeFormat("en", {
 const hour = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 
-/** "3 min ago"; null for the last minute and what seems to lie ahead, since clocks differ. */
+/** "3 min ago"; null for the last minute and, because clocks differ, for times in the future. */
 export function ago(moment: string, now: number): string | null {
   const seconds = (now - Date.parse(moment)) / 1000;
   for (const [unit, size] of UNITS) {
@@ -33,7 +33,7 @@ export function inFull(moment: string | number): string {
   return absolute.format(new Date(moment));
 }
 
-/** The time of day, with the date before it where it is not today. */
+/** The time of day, preceded by the date if it is not today. */
 export function timeOfDay(moment: string, now: number): string {
   const at = new Date(moment);
   const today = at.toDateString() === new Date(now).toDateString();

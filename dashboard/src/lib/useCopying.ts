@@ -1,4 +1,4 @@
-/** Copies a text, and tells so for a moment. */
+/** Copies a text, and says so for a moment. */
 
 import { useTimeout } from "@mantine/hooks";
 import { useState } from "react";
@@ -16,7 +16,7 @@ export function useCopying(text: string) {
   return { copied, copy };
 }
 
-/** A page that came by plain HTTP, as in many a house network, has no clipboard but the old way to it. */
+/** Pages loaded over plain HTTP, as in many internal networks, can use only the deprecated way to copy. */
 async function write(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const fill = (event: ClipboardEvent) => {

@@ -1,4 +1,4 @@
-/** Whether a dialog is open, in the shape that dialogs take. */
+/** The state of a dialog, as the dialog components expect it. */
 
 import { useDisclosure } from "@mantine/hooks";
 

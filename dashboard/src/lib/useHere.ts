@@ -1,4 +1,4 @@
-/** Where the page is: its project and environment, which its route has loaded. */
+/** The current project and environment, which the route has loaded. */
 
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, notFound } from "@tanstack/react-router";

@@ -1,9 +1,9 @@
-/** A key that follows the name as long as nobody has typed one. */
+/** A key that follows the name until the user types one. */
 
 import type { GetInputPropsReturnType } from "@mantine/form";
 import { useState } from "react";
 
-/** A form that has, among others, a name and a key. */
+/** A form with a name and a key, among other fields. */
 export interface NamedForm {
   readonly getValues: () => { readonly name: string; readonly key: string };
   readonly setFieldValue: (field: "name" | "key", value: string) => void;

@@ -1,4 +1,4 @@
-/** A form's way to the server and back: refusals stand at their fields, and what belongs to none above the button. */
+/** Submits a form. Errors are shown at their fields, and errors that belong to no field above the button. */
 
 import type { UseFormReturnType } from "@mantine/form";
 import { useState } from "react";
@@ -33,7 +33,7 @@ export function useSubmission<Values extends object>(
   return { onSubmit, refusal, busy };
 }
 
-/** What is taken already is the key or the email: a conflict names no field, since no form has both. */
+/** A conflict names no field. It means that the key or the email is already used; no form has both. */
 function fieldsOf(error: unknown): readonly FieldProblem[] {
   if (!(error instanceof Problem)) return [];
   if (error.status !== 409 || error.fields.length > 0) return error.fields;

@@ -1,4 +1,4 @@
-/** What is being typed, which the address follows a moment later; and what the address says, when it changed otherwise. */
+/** The text being typed. The URL follows it with a delay, and sets it when it changes in another way. */
 
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useState } from "react";

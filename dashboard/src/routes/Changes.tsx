@@ -1,4 +1,4 @@
-/** The audit of an environment: who changed what. */
+/** The audit trail of an environment: who changed what. */
 
 import { ChangePages } from "../components/ChangePages";
 import { Page } from "../components/Page";

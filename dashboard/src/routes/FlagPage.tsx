@@ -1,4 +1,4 @@
-/** One flag: its switch, its targeting, what it answered, what was changed, and how to ask for it. */
+/** A flag: its switch, targeting, history, changes and example code. */
 
 import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -48,7 +48,7 @@ export function Flags() {
   );
   const clear = () => {
     onFilter({});
-    input.current?.focus(); // the button that was pressed is about to go
+    input.current?.focus(); // the pressed button is about to disappear
   };
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={creation.open}>

@@ -1,4 +1,4 @@
-/** Every evaluation of an environment: who, when, what and why. */
+/** All evaluations of an environment, with user, time, results and reasons. */
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

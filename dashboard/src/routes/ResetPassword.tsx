@@ -1,4 +1,4 @@
-/** Where the link in the mail leads. Its token was taken out of the address bar before this page was drawn. */
+/** The page that the link in the mail opens. Its token was removed from the address bar before the page was rendered. */
 
 import { Alert, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -32,7 +32,7 @@ function NewPassword({ token }: { token: string }) {
   const { mutateAsync: reset, isSuccess } = useResetPassword(token);
   const submit = async (values: typeof form.values) => {
     await reset(values);
-    endSession("signed-out"); // a reset ends every session of the account; one that is open here may be of that account
+    endSession("signed-out"); // a reset ends all sessions of the account, and the session in this tab may be one of them
   };
   if (isSuccess) {
     return (

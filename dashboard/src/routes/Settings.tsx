@@ -1,4 +1,4 @@
-/** A project's name, SDK key and environments, and its end. */
+/** A project's name, SDK key, environments and deletion. */
 
 import { Button, Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";

@@ -12,7 +12,7 @@ export const common = {
   on: "On",
   off: "Off",
   now: "just now",
-  loading: "Loading …",
+  loading: "Loading…",
   optional: "optional",
   name: "Name",
   key: "Key",
@@ -22,29 +22,29 @@ export const common = {
 
 export const problems = {
   unreachable: "The server cannot be reached. Check the connection and try again.",
-  unexpected: (status: number) => `Something unexpected happened${status ? ` (status ${status})` : ""}. Try again.`,
+  unexpected: (status: number) => `An unexpected error occurred${status ? ` (status ${status})` : ""}. Try again.`,
   limited: (seconds: number) => `Too many requests. Try again in ${seconds} s.`,
-  heading: "This could not be loaded",
+  heading: "The data could not be loaded",
   requestId: (id: string) => `Request ${id}`,
-  notFound: "There is nothing here",
-  notFoundDetail: "What this address names does not exist, was deleted, or belongs to another account.",
-  home: "To your projects",
+  notFound: "Page not found",
+  notFoundDetail: "This page does not exist, was deleted, or belongs to another account.",
+  home: "Go to your projects",
 };
 
 export const shell = {
-  skip: "Skip to the content",
+  skip: "Skip to content",
   projects: "Projects",
   environment: "Environment",
-  switchEnvironment: (name: string) => `Environment ${name}; switch to another`,
-  switchProject: (name: string) => `Project ${name}; switch to another`,
+  switchEnvironment: (name: string) => `Environment ${name}, switch environment`,
+  switchProject: (name: string) => `Project ${name}, switch project`,
   allProjects: "All projects",
-  productionNotice: "Changes here reach your users at once.",
+  productionNotice: "Changes here affect your users immediately.",
   newEnvironment: "New environment",
   flags: "Flags",
   history: "History",
   changes: "Changes",
   settings: "Settings",
-  search: "Search or jump to",
+  search: "Search or go to",
   searchKeys: "Ctrl K",
   searchKeysMac: "⌘ K",
   account: "Account",
@@ -59,7 +59,7 @@ export const shell = {
 };
 
 export const palette = {
-  placeholder: "Go to a flag, environment, project …",
+  placeholder: "Go to a flag, environment or project…",
   label: "Command palette",
   nothing: "Nothing found",
   pages: "Pages",

@@ -5,10 +5,10 @@ export const projects = {
   namePlaceholder: "Web shop",
   emptyHeading: "Create your first project",
   emptyText:
-    "A project is one application. It comes with two environments, Production and Staging, and one SDK key that serves both.",
-  emptyCurl: "Or over the API",
+    "A project stands for one application. It starts with two environments, Production and Staging, and one SDK key for both.",
+  emptyCurl: "Or use the API",
   search: "Find a project",
-  none: (query: string) => `No project matches “${query}”.`,
+  none: (query: string) => `No projects match “${query}”.`,
   created: "Created",
 };
 
@@ -17,18 +17,19 @@ export const settings = {
   general: "General",
   saved: "Saved",
   sdkKey: "SDK key",
-  sdkKeyText: "Your application sends it as X-SDK-Key. One key serves every environment of the project.",
+  sdkKeyText: "Your application sends it in the X-SDK-Key header. The key works in every environment of the project.",
   reveal: "Show the key",
   conceal: "Hide the key",
   copyKey: "Copy key",
   regenerate: "Regenerate key",
   regenerateHeading: "Regenerate the SDK key?",
   regenerateText: (name: string) =>
-    `From that moment every application that uses the present key of ${name} gets 401 from evaluate and falls back to off, in every environment, until it is given the new key.`,
-  regenerateDo: "Regenerate and break the old key",
-  regenerated: "The key is new. The old one is refused from now on.",
+    `Applications that use the current key of ${name} will immediately get a 401 from evaluate in every environment. They fall back to off until they use the new key.`,
+  regenerateDo: "Regenerate and revoke the old key",
+  regenerated: "The key was regenerated. The old key no longer works.",
   environments: "Environments",
-  environmentsText: "Each has its own flags. The key is what your application sends and cannot be changed later.",
+  environmentsText:
+    "Each environment has its own flags. Your application sends its key, which cannot be changed later.",
   environmentPlaceholder: "Canary",
   environmentCreate: "Create environment",
   environmentNew: "New environment",
@@ -39,18 +40,20 @@ export const settings = {
   deleteOf: (name: string) => `Delete ${name}`,
   flagsOf: (name: string) => `Flags of ${name}`,
   danger: "Delete this project",
-  dangerText: "Its environments, flags, rules and evaluation history are gone for good, and its SDK key stops working.",
+  dangerText:
+    "Its environments, flags, rules and evaluation history are deleted permanently, and its SDK key stops working.",
   deleteProject: "Delete project",
-  environmentNone: "No environment is left. Create one to hold flags.",
+  environmentNone: "There are no environments. Create one to add flags.",
 };
 
 export const deletion = {
   heading: (name: string) => `Delete ${name}?`,
   project:
-    "Everything in it is deleted for good: environments, flags, rules and evaluation history. Applications that use its SDK key get 401.",
-  environment: "Its flags, rules and evaluation history are deleted for good. Applications that ask for it get 404.",
-  flag: "Its rules are deleted with it. Applications no longer find it in their answers. Its evaluation history is kept.",
-  rule: "Whom it matched is left to the other rules and the rollout.",
+    "Its environments, flags, rules and evaluation history are deleted permanently. Applications that use its SDK key will get a 401.",
+  environment:
+    "Its flags, rules and evaluation history are deleted permanently. Applications that request it will get a 404.",
+  flag: "Its rules are deleted too. Responses to applications will no longer contain it. Its evaluation history is kept.",
+  rule: "The other rules and the rollout then decide for the users that it matched.",
   prompt: "Type the name to confirm",
-  done: (name: string) => `${name} is deleted.`,
+  done: (name: string) => `${name} was deleted.`,
 };

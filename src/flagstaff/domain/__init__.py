@@ -1,1 +1,1 @@
-"""What the product is: its values, rules and permissions. Standard library only; no I/O, no clock."""
+"""The product's values, rules and permissions. Uses only the standard library; no I/O, no clock."""

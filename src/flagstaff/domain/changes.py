@@ -1,4 +1,4 @@
-"""Changes: the audit trail of every write, and the feed that keeps snapshots fresh."""
+"""Changes: every write is recorded in the audit trail, and announced so that snapshots stay up to date."""
 
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -17,7 +17,7 @@ _SECRET = frozenset({"sdk_key", "password_hash"})
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who is acting: an account, or the command line, which has none."""
+    """Who makes a change: an account, or the command line, which has no account."""
 
     account_id: UUID | None
     email: str | None
@@ -28,7 +28,7 @@ COMMAND_LINE = Actor(account_id=None, email=None)
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where a change happened: in which project, environment and flag, as far as it happened inside one.
+    """The project, environment and flag in which a change was made, as far as they apply.
 
     Of a flag's own changes and of its rules', `flag_id` and `flag_key` are the flag's.
     """
@@ -43,7 +43,7 @@ class Scope:
 class Change:
     """One write. `action` is `resource.verb`, such as `flag.toggled`.
 
-    `before` is None for a creation, `after` for a deletion; both hold the resource as JSON, without its secrets.
+    `before` is None for a creation, `after` for a deletion. Both contain the resource as JSON, without its secrets.
     """
 
     at: datetime
@@ -57,7 +57,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class NumberedChange:
-    """A change as it stands in the trail; of one project's, a later one has a higher number."""
+    """A change in the audit trail. Within a project, later changes have higher numbers."""
 
     number: int
     change: Change
@@ -72,7 +72,7 @@ def change_of(
     before: Resource | None = None,
     after: Resource | None = None,
 ) -> Change:
-    """The change that turned `before` into `after`, at least one of which is given."""
+    """The change from `before` to `after`. At least one of them must be given."""
     resource = after or before
     assert resource is not None
     return Change(

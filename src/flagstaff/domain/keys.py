@@ -1,4 +1,4 @@
-"""Keys: how environments and flags are named in code, and the SDK key that names a project at runtime."""
+"""Keys: environments and flags are identified by keys in code, and a project by its SDK key at runtime."""
 
 import re
 import secrets
@@ -15,21 +15,21 @@ _flag_key = re.compile(FLAG_KEY_PATTERN[1:-1])
 
 
 def check_environment_key(value: str) -> str:
-    """An environment's key; raises ValueError unless it is 1 to 128 of a-z, 0-9, `_` and `-`."""
+    """Return an environment's key; raise ValueError unless it is 1 to 128 of a-z, 0-9, `_` and `-`."""
     if not _environment_key.fullmatch(value):
         raise ValueError("must consist of lowercase letters a-z, digits, _ and -")
     return _bounded(value)
 
 
 def check_flag_key(value: str) -> str:
-    """A flag's key; raises ValueError unless it is an environment-style key that starts with a letter."""
+    """Return a flag's key; raise ValueError unless it is valid for an environment and starts with a letter."""
     if not _flag_key.fullmatch(value):
         raise ValueError("must start with a lowercase letter and consist of a-z, 0-9, _ and -")
     return _bounded(value)
 
 
 def new_sdk_key() -> str:
-    """A fresh SDK key with 256 random bits: `sdk_` and 43 URL-safe characters."""
+    """A new SDK key with 256 random bits: `sdk_` and 43 URL-safe characters."""
     return SDK_KEY_PREFIX + secrets.token_urlsafe(32)
 
 
@@ -40,10 +40,10 @@ def _bounded(value: str) -> str:
 
 
 def require_same_key(present: str, given: str | None) -> None:
-    """Refuse to change a key: code out there asks for the present one. None stands for a key that was not given.
+    """Refuse to change a key, because code refers to the present one. None means that no key was given.
 
     Raises:
-        Error: INVALID, naming the field.
+        Error: INVALID, with the field's name.
     """
     if given is not None and given != present:
         raise invalid_field("key", f"cannot be changed; it is {present}")

@@ -1,4 +1,4 @@
-"""How Flagstaff writes times down, and keeps them in order."""
+"""Times: their format and their order."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,5 +9,5 @@ def format_moment(moment: datetime) -> str:
 
 
 def later_than(previous: datetime, now: datetime) -> datetime:
-    """The time of a change: now, but strictly after the previous one, whatever the clock has done since."""
+    """The time of a change: now, but always later than the previous change, even if the clock was set back."""
     return max(now, previous + timedelta(microseconds=1))

@@ -29,5 +29,5 @@ class Environment:
     created_at: datetime
 
 
-# Every new project starts with these, in the order in which people move a feature.
+# The names and keys of the environments that a new project starts with, in this order.
 DEFAULT_ENVIRONMENTS = (("Production", "production"), ("Staging", "staging"))

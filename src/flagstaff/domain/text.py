@@ -1,11 +1,11 @@
-"""What any text may be. The checks return the value as it is to be kept and raise ValueError with advice."""
+"""Checks for all texts. They return the value to store, or raise a ValueError that says what is accepted."""
 
 NAME_MAX_LENGTH = 255
 DESCRIPTION_MAX_LENGTH = 10_000
 
 
 def check_text(value: str) -> str:
-    """Refuse what no database and no UTF-8 document can hold: NUL and lone surrogates."""
+    """Refuse NUL, which PostgreSQL cannot store, and lone surrogates, which UTF-8 cannot encode."""
     if "\x00" in value:
         raise ValueError("must not contain the NUL character")
     try:

@@ -1,1 +1,1 @@
-"""The engine: from flags and a user to answers. Pure: no I/O, no clock."""
+"""The evaluation engine: computes the result of each flag for a user. No I/O, no clock."""

@@ -1,6 +1,6 @@
-"""The kernel: a snapshot and a user in, the answer's bytes out.
+"""The kernel: computes the response's bytes from a snapshot and a user.
 
-Every application call passes here: one hash for each rollout, look-ups for the rules, one join. bench/ measures it.
+Every evaluation runs this code: one hash for each rollout, look-ups for the rules, and one join. bench/ measures it.
 """
 
 from operator import getitem
@@ -12,10 +12,11 @@ _HEAD = b'{"flags":{'
 
 
 def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> tuple[bytes, bytes]:
-    """Evaluate every flag of an environment for one user: the response's body, and what history keeps (see layout.py).
+    """Evaluate all flags of an environment for one user. Return the response's body and the bytes to record.
 
-    Off flags are off; else the first live rule that matches decides; else the rollout; else the flag is on. The
-    rollout's identifier is the user id or else the lower-cased email; an empty text is none.
+    If a flag is on, the first enabled rule that matches decides, then the rollout; otherwise the flag is on for the
+    user. The rollout's identifier is the user id, or the lower-cased email if there is no user id; an empty string
+    counts as absent. history/layout.py describes the recorded bytes.
     """
     email = user_email.lower() if user_email else ""
     identifier = user_id or email
@@ -32,7 +33,7 @@ def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str
 
 
 def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:
-    """Every rule that matches, in no order."""
+    """All rules that match, in no particular order."""
     found: tuple[RuleMatch, ...] = ()
     if user_id and (by_id := snapshot.by_user_id.get(user_id)):
         found += by_id
@@ -47,7 +48,7 @@ def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str
 
 
 def _first_of_each_flag(found: tuple[RuleMatch, ...]) -> dict[int, RuleMatch]:
-    """For each recorded flag with a matching rule, by position: the one that goes first."""
+    """The matching rule with the lowest rank for each recorded flag that has one, by position."""
     first: dict[int, RuleMatch] = {}
     for match in found:
         other = first.get(match.position)

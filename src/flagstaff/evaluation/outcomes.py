@@ -1,4 +1,4 @@
-"""What can come of one flag for one user, and the specification's words for it."""
+"""The possible outcomes of a flag for a user, and their reasons as the specification words them."""
 
 from enum import IntEnum
 
@@ -6,7 +6,7 @@ from flagstaff.domain.flags import RuleType
 
 
 class Outcome(IntEnum):
-    """How a flag's answer came about."""
+    """How the result of a flag was decided."""
 
     OFF = 0
     USER_ID_RULE = 1
@@ -27,7 +27,7 @@ class Outcome(IntEnum):
         return self in (Outcome.IN_ROLLOUT, Outcome.NOT_IN_ROLLOUT)
 
     def reason(self, rollout_percentage: int) -> str:
-        """The specification's reason text; the percentage appears in the rollout's two."""
+        """The reason as the specification words it. Only the reasons of a rollout contain the percentage."""
         return _REASONS[self].format(rollout_percentage)
 
 

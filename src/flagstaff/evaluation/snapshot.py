@@ -1,4 +1,4 @@
-"""Snapshots: one environment's flags, compiled for evaluation. Immutable; a change makes a new one."""
+"""Snapshots: the flags of an environment, compiled for evaluation. Immutable; a change creates a new snapshot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from flagstaff.evaluation.history.layout import Layout
 class RuleMatch(NamedTuple):
     """A rule found by a look-up.
 
-    It holds its flag's place among the recorded flags, its rank there (lower goes first), and the byte that records it.
+    `position` is its flag's position among the recorded flags. `rank` is the rule's rank in the flag; the lowest rank
+    decides. `byte` is recorded if it does.
     """
 
     position: int
@@ -21,10 +22,10 @@ class RuleMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnvironmentSnapshot:
-    """One environment, compiled. Each flag's JSON fragment ends with a comma, but for the last of the answer.
+    """A compiled environment. Each flag's JSON fragment ends with a comma, except the last one in the response.
 
-    The recorded flags are the rollouts (in `rollout_prefixes` and `rollout_answers`, by bucket) followed by the flags
-    that have rules and no rollout.
+    The recorded flags are those with a rollout (in `rollout_prefixes` and `rollout_answers`), followed by those with
+    rules but no rollout.
     """
 
     project_id: UUID
@@ -32,11 +33,11 @@ class EnvironmentSnapshot:
     environment_key: str
     layout: Layout
     rollout_prefixes: tuple[bytes, ...]  # b"flag-key:"
-    rollout_answers: tuple[tuple[bytes, ...], ...]  # per rollout: 101 fragments, by bucket; the last for none
-    without_bucket: bytes  # what is recorded of the rollouts for a user without an identifier
-    ruled_defaults: tuple[bytes, ...]  # per flag with rules and no rollout: its fragment when no rule matches
+    rollout_answers: tuple[tuple[bytes, ...], ...]  # per rollout: 101 fragments by bucket; the last is for no bucket
+    without_bucket: bytes  # the bytes to record for the rollouts of a user without an identifier
+    ruled_defaults: tuple[bytes, ...]  # per flag with rules but no rollout: the fragment if no rule matches
     ruled_recorded: bytes
-    rule_answers: tuple[Mapping[int, bytes], ...]  # per recorded flag: fragment by recorded byte
+    rule_answers: tuple[Mapping[int, bytes], ...]  # per recorded flag: its fragments by recorded byte
     by_user_id: Mapping[str, tuple[RuleMatch, ...]]
     by_email: Mapping[str, tuple[RuleMatch, ...]]
     by_domain: Mapping[str, tuple[RuleMatch, ...]]
@@ -46,7 +47,7 @@ class EnvironmentSnapshot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProjectSnapshot:
-    """A project as the runtime knows it: its environments by key."""
+    """A compiled project: its environments by key."""
 
     project_id: UUID
     sdk_key: str

@@ -1,4 +1,4 @@
-"""Every setting, read from the environment and checked at start. A leaf: it imports nothing of Flagstaff."""
+"""Settings, which are read from the environment and checked at start. Imports nothing else of Flagstaff."""
 
 from flagstaff.settings.model import SettingRow, Settings, SettingsError
 from flagstaff.settings.values import IPNetwork, LogFormat, RateLimit, SmtpServer

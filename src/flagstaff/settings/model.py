@@ -1,4 +1,4 @@
-"""One frozen object with every setting. What is not right stops the start with one clear line, without a secret."""
+"""All settings in one frozen object. An invalid one stops the start with one line that shows no secret."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -19,11 +19,11 @@ Field = dataclasses.Field[Any]
 
 
 class SettingsError(Exception):
-    """One clear line: which variable is wrong, why, and what is accepted."""
+    """A setting is invalid. The message is one line: which variable is wrong, why, and what is accepted."""
 
 
 class SettingRow(NamedTuple):
-    """A setting as the reference shows it."""
+    """A setting as shown in the reference."""
 
     variable: str
     default: str
@@ -33,7 +33,7 @@ class SettingRow(NamedTuple):
 def _read_by(
     parse: Callable[[str], object], default: str | None, meaning: str, *, variable: str = "", alias: str = ""
 ) -> dict[str, Any]:
-    """A setting that `parse` reads from its variable, or else from `default`, which may name earlier settings."""
+    """The metadata of a setting: `parse` reads its variable, or `default`, which may refer to earlier settings."""
     return {"parse": parse, "default": default, "meaning": meaning, "variable": variable, "alias": alias}
 
 
@@ -42,24 +42,24 @@ _quota = values.whole_number_parser(1, 1_000_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What an operator can choose. Field `x_y` is the variable FLAGSTAFF_X_Y.
+    """All settings. Field `x_y` is read from the variable FLAGSTAFF_X_Y.
 
-    Fields without a repr are secrets; FLAGSTAFF_X_Y_FILE may name a file that holds one.
+    Fields without a repr are secrets; they can also be read from the file that FLAGSTAFF_X_Y_FILE names.
     """
 
     host: str = field(
-        metadata=_read_by(values.parse_host, "127.0.0.1", "The address to listen on; 0.0.0.0 for every network.")
+        metadata=_read_by(values.parse_host, "127.0.0.1", "The address to listen on; 0.0.0.0 for all networks.")
     )
     port: int = field(
         metadata=_read_by(
-            values.parse_port, "8000", "The port to listen on; 0 for any free one. Also PORT.", alias="PORT"
+            values.parse_port, "8000", "The port to listen on; 0 for any free port. Also PORT.", alias="PORT"
         )
     )
     data_dir: Path = field(
         metadata=_read_by(
             values.parse_directory,
             "./flagstaff-data",
-            "Holds the SQLite files, the secret key, and mails while there is no SMTP.",
+            "The directory for the SQLite files, the secret key, and mail if no SMTP server is set.",
         )
     )
     database_url: str | None = field(
@@ -67,7 +67,7 @@ class Settings:
         metadata=_read_by(
             values.parse_database_url,
             None,
-            "postgresql://user:password@host/name; unset: SQLite in the data directory. Also DATABASE_URL.",
+            "postgresql://user:password@host/name; if unset, SQLite in the data directory. Also DATABASE_URL.",
             alias="DATABASE_URL",
         ),
     )
@@ -76,13 +76,13 @@ class Settings:
         metadata=_read_by(
             values.parse_secret_key,
             None,
-            "Signs tokens, at least 32 characters; unset: made once and kept in the data directory. "
-            "Required with PostgreSQL when several instances run.",
+            "The key that signs tokens, at least 32 characters; if unset, generated once and kept in the data "
+            "directory. Required if several instances run on PostgreSQL.",
         ),
     )
     public_url: str = field(
         metadata=_read_by(
-            values.parse_public_url, "http://{host}:{port}", "The address that people open; links lead there."
+            values.parse_public_url, "http://{host}:{port}", "The URL at which users reach the server; used in links."
         )
     )
     smtp: SmtpServer | None = field(
@@ -91,7 +91,7 @@ class Settings:
             values.parse_smtp,
             None,
             "smtp://, smtps:// or smtp+starttls://user:password@host:port; "
-            "unset: each mail becomes a file in the data directory.",
+            "if unset, each mail is written to a file in the data directory.",
             variable="FLAGSTAFF_SMTP_URL",
         ),
     )
@@ -102,20 +102,22 @@ class Settings:
         metadata=_read_by(
             values.parse_rate_limit,
             "200/minute",
-            "Evaluations from one address: a number per second, minute, hour or day, or off.",
+            "Evaluations allowed from one address: a number per second, minute, hour or day, or off.",
         )
     )
     register_rate_limit: RateLimit | None = field(
-        metadata=_read_by(values.parse_rate_limit, "60/minute", "Registrations from one address.")
+        metadata=_read_by(values.parse_rate_limit, "60/minute", "Registrations allowed from one address.")
     )
     login_rate_limit: RateLimit | None = field(
-        metadata=_read_by(values.parse_rate_limit, "60/minute", "Logins from one address.")
+        metadata=_read_by(values.parse_rate_limit, "60/minute", "Logins allowed from one address.")
     )
     login_failure_rate_limit: RateLimit | None = field(
-        metadata=_read_by(values.parse_rate_limit, "10/minute", "Failed logins to one account from one address.")
+        metadata=_read_by(
+            values.parse_rate_limit, "10/minute", "Failed logins allowed to one account from one address."
+        )
     )
     reset_rate_limit: RateLimit | None = field(
-        metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets from one address.")
+        metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets allowed from one address.")
     )
     max_connections: int = field(
         metadata=_read_by(
@@ -143,17 +145,17 @@ class Settings:
     max_rules_per_flag: int = field(metadata=_read_by(_quota, "1000", "How many targeting rules a flag may have."))
     trusted_proxies: tuple[IPNetwork, ...] = field(
         metadata=_read_by(
-            values.parse_networks, "", "Networks, separated by commas, whose X-Forwarded-For is believed."
+            values.parse_networks, "", "A comma-separated list of networks whose X-Forwarded-For header is trusted."
         )
     )
     cors_origins: tuple[str, ...] = field(
         metadata=_read_by(
-            values.parse_origins, "", "Origins, separated by commas, whose pages may call /api and /auth."
+            values.parse_origins, "", "A comma-separated list of origins whose pages may call /api and /auth."
         )
     )
     history_retention_days: int = field(
         metadata=_read_by(
-            values.whole_number_parser(1, 36_500), "90", "For how many days the evaluation history is kept."
+            values.whole_number_parser(1, 36_500), "90", "The number of days to keep the evaluation history."
         )
     )
     history_max_bytes: int | None = field(
@@ -165,10 +167,12 @@ class Settings:
     )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))
     log_format: LogFormat = field(
-        metadata=_read_by(values.parse_log_format, "auto", "json, console, or auto: console on a terminal, else json.")
+        metadata=_read_by(
+            values.parse_log_format, "auto", "json, console, or auto: console on a terminal, otherwise json."
+        )
     )
     evaluate_lane: bool = field(
-        metadata=_read_by(values.parse_switch, "on", "Whether evaluations take the fast lane of the server.")
+        metadata=_read_by(values.parse_switch, "on", "Whether evaluations use the fast lane of the server.")
     )
 
     @classmethod
@@ -183,7 +187,7 @@ class Settings:
 
     @classmethod
     def rows(cls) -> list[SettingRow]:
-        """Every variable with its default and its meaning, for the reference and the command's help."""
+        """All variables with their defaults and meanings, for the reference and the command's help."""
         return [
             SettingRow(_variable(setting), setting.metadata["default"] or "none", setting.metadata["meaning"])
             for setting in dataclasses.fields(cls)
@@ -212,12 +216,12 @@ def _value(setting: Field, given: Mapping[str, str], read: Mapping[str, Any]) ->
 
 
 def _find(setting: Field, given: Mapping[str, str]) -> tuple[str, str | None]:
-    """The variable that gives a setting, and its text, if any."""
+    """The variable that a setting is read from, and its text, if any."""
     variable = _variable(setting)
     file = f"{variable}_FILE"
     if _is_secret(setting) and file in given:
         if variable in given:
-            raise SettingsError(f"{variable} and {file} are both set; keep one of them.")
+            raise SettingsError(f"{variable} and {file} are both set; set only one of them.")
         return file, _read_secret(file, Path(given[file]))
     if variable not in given and setting.metadata["alias"] in given:
         variable = setting.metadata["alias"]
@@ -238,7 +242,7 @@ def _read_secret(variable: str, path: Path) -> str:
 
 
 def _placeholders(read: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a default may name: the settings before it, hosts as URLs and mail addresses spell them."""
+    """The values that a default may refer to: earlier settings, with hosts in the form used in URLs and addresses."""
     placeholders = dict(read)
     if ":" in read.get("host", ""):
         placeholders["host"] = f"[{read['host']}]"
@@ -261,7 +265,7 @@ def _refuse_unknown_names(given: Mapping[str, str]) -> None:
     known |= {f"{_variable(setting)}_FILE" for setting in settings if _is_secret(setting)}
     for name in sorted(given):
         if name.startswith(PREFIX) and name not in known:
-            # Without the prefix, which would make any two names look alike.
+            # Compare without the prefix, which would make any two names similar.
             close = get_close_matches(name.removeprefix(PREFIX), [other.removeprefix(PREFIX) for other in known], n=1)
-            advice = f"did you mean {PREFIX}{close[0]}?" if close else "`flagstaff serve --help` lists them all."
+            advice = f"did you mean {PREFIX}{close[0]}?" if close else "`flagstaff serve --help` lists all settings."
             raise SettingsError(f"{name} is not a setting of Flagstaff; {advice}")

@@ -1,6 +1,6 @@
-"""What a setting's text may say. Each parser returns the value, or raises ValueError with what is accepted.
+"""Parsers for the texts of settings. Each returns the value, or raises a ValueError that says what is accepted.
 
-No error text holds the value of a secret.
+Error messages never contain the value of a secret.
 """
 
 import re
@@ -48,7 +48,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """Where mails are handed in, and how."""
+    """A mail server and how to connect to it."""
 
     host: str
     port: int
@@ -58,14 +58,14 @@ class SmtpServer:
 
 
 def parse_host(text: str) -> str:
-    """An address or a name to listen on."""
+    """An address or a host name to listen on."""
     if not _HOST.fullmatch(text):
         raise ValueError(f"must be an IP address or a host name, not {text!r}")
     return text
 
 
 def whole_number_parser(minimum: int, maximum: int) -> Callable[[str], int]:
-    """A parser of the whole numbers from `minimum` to `maximum`."""
+    """A parser for whole numbers from `minimum` to `maximum`."""
 
     def parse(text: str) -> int:
         if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
@@ -86,17 +86,17 @@ def parse_port(text: str) -> int:
 
 
 def parse_directory(text: str) -> Path:
-    """A folder, which need not exist."""
+    """A directory, which does not have to exist."""
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise ValueError(f"must be a folder; {text!r} starts at a home that is not known") from None
+        raise ValueError(f"must be a directory; the home directory in {text!r} is unknown") from None
 
 
 def parse_secret_key(text: str) -> str:
-    """What tokens are signed with."""
+    """The key that signs tokens."""
     if len(text) < 32:
-        raise ValueError("must be at least 32 characters long; `openssl rand -base64 48` makes a good one")
+        raise ValueError("must be at least 32 characters long; generate one with `openssl rand -base64 48`")
     return text
 
 
@@ -104,7 +104,7 @@ def _url(text: str, accepted: str) -> SplitResult:
     """The parts of a URL. The error never repeats the text, which may hold a password."""
     try:
         url = urlsplit(text)
-        _ = url.port  # raises ValueError if it is none
+        _ = url.port  # raises ValueError if it is not a valid port
     except ValueError:
         url = SplitResult("", "", "", "", "")
     if url.scheme not in accepted.split() or any(character.isspace() for character in text):
@@ -116,16 +116,16 @@ def _url(text: str, accepted: str) -> SplitResult:
 def parse_database_url(text: str) -> str:
     """A PostgreSQL server and database."""
     if text.startswith("sqlite"):
-        raise ValueError("must be a PostgreSQL URL; for SQLite leave it unset and choose FLAGSTAFF_DATA_DIR")
+        raise ValueError("must be a PostgreSQL URL; to use SQLite, leave it unset and set FLAGSTAFF_DATA_DIR")
     _url(text, "postgresql postgres")
     return text
 
 
 def parse_smtp(text: str) -> SmtpServer:
-    """A mail server, with the usual port of its kind of security where none is given."""
+    """A mail server. If no port is given, it is the usual one for the scheme."""
     url = _url(text, " ".join(_SMTP))
     if not url.hostname or url.path.strip("/") or url.query or url.fragment or bool(url.username) != bool(url.password):
-        raise ValueError("must read smtp+starttls://user:password@host:port, with or without user:password@ and :port")
+        raise ValueError("must be smtp+starttls://user:password@host:port; user:password@ and :port are optional")
     security, port = _SMTP[url.scheme]
     return SmtpServer(
         host=url.hostname,
@@ -137,7 +137,7 @@ def parse_smtp(text: str) -> SmtpServer:
 
 
 def _web_address(text: str) -> SplitResult | None:
-    """The parts of a web address without credentials, query or fragment; None if it is something else."""
+    """The parts of a web address; None if the text is not one or has credentials, a query or a fragment."""
     url = _url(text, "http https")
     if url.username is not None or url.query or url.fragment or not _PATH.fullmatch(url.path):
         return None
@@ -145,18 +145,21 @@ def _web_address(text: str) -> SplitResult | None:
 
 
 def parse_public_url(text: str) -> str:
-    """A web address, without a slash at its end."""
+    """A web address, returned without a trailing slash."""
     if not _web_address(text):
-        raise ValueError(f"must be the address that people open, as in https://flags.example.com, not {text!r}")
+        raise ValueError(
+            "must be a web address without credentials, query or fragment, such as https://flags.example.com, "
+            f"not {text!r}"
+        )
     return text.rstrip("/")
 
 
 def parse_mail_from(text: str) -> str:
-    """One mailbox, as the header From spells it."""
+    """One mailbox in the form of a From header."""
     mailbox = _MAILBOX.fullmatch(text)
     if not mailbox or not text.isprintable():
-        raise ValueError(f"must be one address, as in Flagstaff <flags@example.com>, not {text!r}")
-    # Address quotes a name with a comma, so that it cannot be read as two senders.
+        raise ValueError(f"must be one address, such as Flagstaff <flags@example.com>, not {text!r}")
+    # Address quotes a name that contains a comma, so that it is not read as two senders.
     return str(Address((mailbox["name"] or "").strip(' "'), addr_spec=mailbox["address"]))
 
 
@@ -167,7 +170,7 @@ def parse_rate_limit(text: str) -> RateLimit | None:
     limit = re.fullmatch(r"([1-9][0-9]{0,8})/(second|minute|hour|day)", text)
     if not limit:
         raise ValueError(
-            "must be off or a number from 1 to 999999999 per second, minute, hour or day, as in 200/minute, "
+            "must be off or a number from 1 to 999999999 per second, minute, hour or day, such as 200/minute, "
             f"not {text!r}"
         )
     return RateLimit(count=int(limit[1]), window_seconds=_SECONDS[limit[2]])
@@ -185,19 +188,21 @@ def parse_bytes(text: str) -> int | None:
 
 
 def parse_networks(text: str) -> tuple[IPNetwork, ...]:
-    """IP networks, separated by commas."""
+    """A comma-separated list of IP networks."""
 
     def network(item: str) -> IPNetwork:
         try:
             return ip_network(item)
         except ValueError:
-            raise ValueError(f"must be networks, as in 10.0.0.0/8, fd00::/8; {item!r} is none") from None
+            raise ValueError(
+                f"must be a comma-separated list of networks, such as 10.0.0.0/8, fd00::/8; {item!r} is not a network"
+            ) from None
 
     return tuple(network(item) for item in _items(text))
 
 
 def parse_origins(text: str) -> tuple[str, ...]:
-    """Origins as browsers send them, separated by commas."""
+    """A comma-separated list of origins, each in the form that browsers send."""
 
     def origin(item: str) -> str:
         if "*" in item:
@@ -207,9 +212,12 @@ def parse_origins(text: str) -> tuple[str, ...]:
             )
         url = _web_address(item)
         if not url or url.path.strip("/"):
-            raise ValueError(f"must be origins, as in https://flags.example.com, without a path; {item!r} is none")
+            raise ValueError(
+                "must be a comma-separated list of origins without a path, such as https://flags.example.com; "
+                f"{item!r} is not an origin"
+            )
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
-        # As browsers write it: in lower case, and without the scheme's own port.
+        # Browsers send origins in lower case and without the scheme's default port.
         port = "" if url.port in (None, _DEFAULT_PORTS[url.scheme]) else f":{url.port}"
         return f"{url.scheme}://{host}{port}"
 
@@ -228,7 +236,7 @@ def parse_switch(text: str) -> bool:
 
 
 def parse_log_format(text: str) -> LogFormat:
-    """One of three formats."""
+    """A log format."""
     choices: tuple[LogFormat, ...] = get_args(LogFormat)
     for choice in choices:
         if text == choice:

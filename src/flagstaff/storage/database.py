@@ -1,4 +1,4 @@
-"""Engines, pools and transactions: one transaction per use case, its changes announced after the commit."""
+"""Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect
 
-Connection = AsyncConnection  # what services hand on without knowing it
+Connection = AsyncConnection  # services pass it on without using it
 
 log = structlog.get_logger(__name__)
 
@@ -41,11 +41,11 @@ _shared: ContextVar[Transaction | None] = ContextVar("shared transaction", defau
 class Database:
     """The configuration and the history: two files in a folder with SQLite, one database with PostgreSQL.
 
-    Every method that talks to the database raises Error UNAVAILABLE while it cannot be reached.
+    Every method that accesses the database raises Error UNAVAILABLE if it cannot be reached.
     """
 
     def __init__(self, url: str | None, data_directory: Path) -> None:
-        """Open nothing yet. `url` names a PostgreSQL server; None stands for SQLite in the data directory."""
+        """Open no connection yet. `url` is that of a PostgreSQL server; None means SQLite in the data directory."""
         self.is_postgresql = url is not None and dialect.is_postgresql(url)
         if url is not None and self.is_postgresql:
             engine = dialect.postgresql_engine(url)
@@ -55,7 +55,7 @@ class Database:
             configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
             self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
             self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
-            # The history's file stands alone, where its tables need no schema's name.
+            # The history has its own file, in which its tables have no schema.
             options = {"schema_translate_map": {"history": None}}
             self._history_reader = dialect.sqlite_engine(history, write=False, synchronous="NORMAL").execution_options(
                 **options
@@ -63,7 +63,7 @@ class Database:
             self._history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL").execution_options(
                 **options
             )
-        self.instance = token_hex(8)  # tells this process from others on the same database
+        self.instance = token_hex(8)  # distinguishes this process from others on the same database
         self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
 
     def announce_to(self, announce: Callable[[Sequence[Change]], Awaitable[None]]) -> None:
@@ -75,7 +75,7 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection to read the configuration with, in one consistent state."""
+        """A connection that reads the configuration in one consistent state."""
         with translated_errors():
             async with self._reader.begin() as connection:
                 yield connection
@@ -129,20 +129,20 @@ class Database:
 
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:
-        """A connection to read the history with, in one consistent state."""
+        """A connection that reads the history in one consistent state."""
         with translated_errors():
             async with self._history_reader.begin() as connection:
                 yield connection
 
     @asynccontextmanager
     async def write_history(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction on the history; it never waits for one on the configuration."""
+        """A transaction on the history. It never waits for a transaction on the configuration."""
         with translated_errors():
             async with self._history_writer.begin() as connection:
                 yield connection
 
     async def ping(self) -> None:
-        """Return if the database answers."""
+        """Check that the database responds."""
         async with self.read() as connection:
             await connection.execute(sa.text("SELECT 1"))
 
@@ -158,7 +158,7 @@ class Database:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Drivers' errors as the domain's: an outage is UNAVAILABLE, a parent deleted meanwhile is NOT_FOUND."""
+    """Convert drivers' errors to domain errors: UNAVAILABLE for an outage, NOT_FOUND for a parent that was deleted."""
     try:
         yield
     except sa.exc.IntegrityError as error:
@@ -174,7 +174,7 @@ def translated_errors() -> Iterator[None]:
 
 @contextmanager
 def unique_or(message: str) -> Iterator[None]:
-    """Raise Error CONFLICT with this message when a statement hits a unique constraint."""
+    """Raise Error CONFLICT with this message if a statement violates a unique constraint."""
     try:
         yield
     except sa.exc.IntegrityError as error:

@@ -19,9 +19,9 @@ POOL_SIZE = 10
 READERS = 4
 _WAIT_SECONDS = 5
 _MIGRATION_WAIT_SECONDS = 600
-_MIGRATION_LOCK = 0x464C4147  # any number that nobody else locks in this database
+_MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
-# What the drivers raise past SQLAlchemy's wrapping, while they connect.
+# Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
 RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
 # SQLSTATE classes: connection exceptions, refused logins, missing databases, missing privileges, insufficient
 # resources, operator intervention, system errors.
@@ -41,7 +41,7 @@ _SQLITE_OUTAGES = (
 
 
 def is_postgresql(url: str) -> bool:
-    """Whether a database URL names a PostgreSQL server."""
+    """Whether a database URL is that of a PostgreSQL server."""
     return url.startswith(("postgresql://", "postgres://"))
 
 
@@ -51,16 +51,16 @@ def sqlite_url(path: Path) -> str:
 
 
 def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
-    """A pool on a PostgreSQL server; lost connections are noticed before they are used."""
+    """A pool of connections to a PostgreSQL server. It detects lost connections before they are used."""
     return create_async_engine(
         "postgresql+asyncpg://",
         pool_size=POOL_SIZE,
         max_overflow=0,
-        hide_parameters=True,  # errors are logged, and what people wrote is not for the log
+        hide_parameters=True,  # errors are logged, and users' data must not be
         pool_timeout=_WAIT_SECONDS,
         pool_pre_ping=True,
         connect_args={
-            "dsn": url,  # read by the driver, which knows libpq's parameters, such as sslmode
+            "dsn": url,  # parsed by the driver, which supports libpq's parameters, such as sslmode
             "timeout": _WAIT_SECONDS,
             "command_timeout": command_timeout_seconds,
             "server_settings": {"application_name": "flagstaff", "timezone": "UTC"},
@@ -69,22 +69,22 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
 
 
 async def postgresql_connection(url: str) -> asyncpg.Connection:
-    """A connection of one's own, outside any pool; raises what the driver raises."""
+    """A connection outside any pool. Raises the driver's exceptions."""
     return await asyncpg.connect(url, timeout=_WAIT_SECONDS, command_timeout=_WAIT_SECONDS)
 
 
 def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
-    """A pool on a SQLite file in WAL mode.
+    """A pool of connections to a SQLite file in WAL mode.
 
-    Writers share one connection and take the file's write lock when they begin, so that none ever fails half-way for
-    want of it; readers see the state at their first query and wait for nobody.
+    Writers share one connection and take the file's write lock when they begin, so that no transaction fails half-way
+    because it cannot get the lock. Readers see the state at their first query and never wait.
     """
     engine = create_async_engine(
         sqlite_url(path),
         async_creator=partial(sqlite_driver.connect, path),
         pool_size=1 if write else READERS,
         max_overflow=0,
-        hide_parameters=True,  # errors are logged, and what people wrote is not for the log
+        hide_parameters=True,  # errors are logged, and users' data must not be
         pool_timeout=_WAIT_SECONDS,
         poolclass=sa.pool.AsyncAdaptedQueuePool,
     )
@@ -104,8 +104,8 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
 
     @sa.event.listens_for(engine.sync_engine, "invalidate")
     def end(connection: Any, _record: Any, _error: Any) -> None:
-        # A cancelled caller leaves its statement behind, and SQLite keeps a closed connection, lock and all, until
-        # the last of its statements has gone.
+        # A cancelled caller leaves its statement open. SQLite keeps a closed connection and its lock until the last of
+        # its statements is finalized.
         connection.run_async(lambda driver: driver.rollback())
 
     return engine
@@ -131,10 +131,10 @@ def migrating_engine(url: str | None, configuration: Path, history: Path, *, jou
 def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: str) -> AsyncEngine:
     engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool)
 
-    # Foreign keys stay unwatched here: to alter a table in SQLite is to drop and rebuild it, which must not cascade.
+    # Foreign keys are not enforced here: altering a table in SQLite drops and rebuilds it, which must not cascade.
     @sa.event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # the listener below, not the driver, begins transactions
+        connection.isolation_level = None  # transactions are begun by the listener below, not by the driver
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_MIGRATION_WAIT_SECONDS * 1000}")
         cursor.execute(f"PRAGMA journal_mode = {journal_mode}")
@@ -150,7 +150,7 @@ def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: s
 
 
 def is_unique_violation(error: sa.exc.IntegrityError) -> bool:
-    """Whether a statement hit a unique constraint other than a primary key."""
+    """Whether a statement violated a unique constraint other than a primary key."""
     cause = _driver_error(error)
     if isinstance(cause, sqlite3.IntegrityError):
         return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE
@@ -158,7 +158,7 @@ def is_unique_violation(error: sa.exc.IntegrityError) -> bool:
 
 
 def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
-    """Whether a statement hit a foreign key: what it refers to was deleted meanwhile."""
+    """Whether a statement violated a foreign key because the row it refers to was deleted."""
     cause = _driver_error(error)
     if isinstance(cause, sqlite3.IntegrityError):
         return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
@@ -166,7 +166,7 @@ def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether an error means that the database is away, full or overloaded, rather than that our SQL is wrong."""
+    """Whether an error means that the database is unreachable, full or overloaded, and not that our SQL is wrong."""
     if isinstance(error, (OSError, asyncpg.InterfaceError, sa.exc.TimeoutError)):
         return True
     cause = _driver_error(error) if isinstance(error, DBAPIError) else error
@@ -180,7 +180,7 @@ def is_outage(error: Exception) -> bool:
 
 
 def _driver_error(error: DBAPIError) -> BaseException | None:
-    """The driver's own exception: the asyncpg adapter wraps it once more."""
+    """The driver's exception, which the asyncpg adapter wraps a second time."""
     original = error.orig
     if isinstance(original, sqlite3.Error) or original is None:
         return original
@@ -188,7 +188,7 @@ def _driver_error(error: DBAPIError) -> BaseException | None:
 
 
 def upsert(table: sa.Table, conflict: Callable[[Any], Any]) -> Callable[[AsyncConnection], sa.Executable]:
-    """An INSERT that says ON CONFLICT, built once for each database: `conflict` gets the INSERT and adds to it."""
+    """An INSERT with ON CONFLICT, built once for each database. `conflict` adds the clause to the INSERT it gets."""
     built = {
         "postgresql": conflict(postgresql.insert(table)),
         "sqlite": conflict(sqlite.insert(table)),
@@ -199,13 +199,13 @@ def upsert(table: sa.Table, conflict: Callable[[Any], Any]) -> Callable[[AsyncCo
 def contains_bytes(
     connection: AsyncConnection, column: sa.ColumnElement[bytes], value: bytes
 ) -> sa.ColumnElement[bool]:
-    """Whether the bytes stand anywhere in a column."""
+    """Whether a column contains the bytes."""
     if connection.dialect.name == "postgresql":
         return sa.func.pg_catalog.position(column, value) > 0
     return sa.func.instr(column, value) > 0
 
 
 async def notify(connection: AsyncConnection, channel: str, words: str) -> None:
-    """Tell PostgreSQL's listeners when the transaction commits; SQLite has none."""
+    """Notify PostgreSQL's listeners when the transaction commits. Does nothing on SQLite, which has none."""
     if connection.dialect.name == "postgresql":
         await connection.execute(sa.select(sa.func.pg_notify(channel, words)))

@@ -26,20 +26,20 @@ _delete = tables.environments.delete().where(_columns.id == sa.bindparam("enviro
 
 
 async def create_environment(connection: AsyncConnection, environment: Environment) -> None:
-    """Write a new environment; raises Error CONFLICT if the project has one with this key."""
-    with unique_or(f"The project has an environment with the key {environment.key} already."):
+    """Insert an environment; raises Error CONFLICT if the project already has one with this key."""
+    with unique_or(f"The project already has an environment with the key {environment.key}."):
         await connection.execute(_insert, tables.row_of(tables.environments, environment))
 
 
 async def find_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment | None:
-    """The environment of a project, if it has it."""
+    """The environment with this id in a project, if there is one."""
     ids = {"project": project_id, "environment": environment_id}
     row = (await connection.execute(_by_id, ids)).one_or_none()
     return Environment(*row) if row else None
 
 
 async def get_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment:
-    """The environment of a project; raises Error NOT_FOUND."""
+    """The environment with this id in a project; raises Error NOT_FOUND."""
     environment = await find_environment(connection, project_id, environment_id)
     if environment is None:
         raise not_found("environment")
@@ -58,7 +58,7 @@ async def count_environments(connection: AsyncConnection, project_id: UUID) -> i
 
 
 async def rename_environment(connection: AsyncConnection, environment_id: UUID, name: str) -> None:
-    """Write an environment's name."""
+    """Change an environment's name."""
     await connection.execute(_update, {"environment": environment_id, "name": name})
 
 

@@ -47,13 +47,13 @@ _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 
 
 async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
-    """Write a new flag; raises Error CONFLICT if the environment has one with this key."""
-    with unique_or(f"The environment has a flag with the key {flag.key} already."):
+    """Insert a flag; raises Error CONFLICT if the environment already has one with this key."""
+    with unique_or(f"The environment already has a flag with the key {flag.key}."):
         await connection.execute(_insert, tables.row_of(tables.flags, flag))
 
 
 async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag:
-    """The flag of an environment of a project; raises Error NOT_FOUND."""
+    """The flag with these ids; raises Error NOT_FOUND."""
     ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
     row = (await connection.execute(_by_id, ids)).one_or_none()
     if row is None:
@@ -79,7 +79,7 @@ async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
 
 
 async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
-    """Write a flag's changeable fields."""
+    """Update a flag's mutable fields."""
     values = {
         "name": flag.name,
         "description": flag.description,

@@ -21,7 +21,7 @@ _project = sa.select(
     _columns.created_at,
     _columns.updated_at,
 )
-# Statements are built once: SQLAlchemy takes longer to build one than to run it.
+# Statements are built once, because SQLAlchemy takes longer to build a statement than to run it.
 _insert = tables.projects.insert()
 _by_id = _project.where(_columns.id == sa.bindparam("project"))
 _by_id_for_update = _by_id.with_for_update()
@@ -34,21 +34,21 @@ _delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
 
 
 async def create_project(connection: AsyncConnection, project: Project) -> None:
-    """Write a new project."""
+    """Insert a project."""
     await connection.execute(_insert, tables.row_of(tables.projects, project))
 
 
 async def find_project(connection: AsyncConnection, project_id: UUID) -> Project | None:
-    """The project with this id."""
+    """The project with this id, if there is one."""
     row = (await connection.execute(_by_id, {"project": project_id})).one_or_none()
     return Project(*row) if row else None
 
 
 async def find_project_for_update(connection: AsyncConnection, project_id: UUID) -> Project | None:
-    """The project with this id, locked until the transaction ends.
+    """The project with this id, if there is one, locked until the transaction ends.
 
-    Every write inside a project begins here, so that the writes of one project follow one another: none deadlocks,
-    and the rows of `changes` stand in the order of the commits.
+    Every write to a project begins here, so that writes to the same project are serialized. They cannot deadlock, and
+    the rows of `changes` are in the order of the commits.
     """
     row = (await connection.execute(_by_id_for_update, {"project": project_id})).one_or_none()
     return Project(*row) if row else None
@@ -66,7 +66,7 @@ async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
 
 
 async def update_project(connection: AsyncConnection, project: Project) -> None:
-    """Write a project's changeable fields."""
+    """Update a project's mutable fields."""
     values = {
         "name": project.name,
         "description": project.description,
@@ -82,5 +82,5 @@ async def delete_project(connection: AsyncConnection, project_id: UUID) -> None:
 
 
 async def list_sdk_keys(connection: AsyncConnection) -> list[tuple[str, UUID]]:
-    """Every SDK key with its project."""
+    """All SDK keys with the ids of their projects."""
     return [(row.sdk_key, row.id) for row in await connection.execute(sa.select(_columns.sdk_key, _columns.id))]

@@ -43,12 +43,12 @@ _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
 
 async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
-    """Write a new rule."""
+    """Insert a rule."""
     await connection.execute(_insert, tables.row_of(tables.rules, rule))
 
 
 async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
-    """The rule of a flag; raises Error NOT_FOUND."""
+    """The rule with this id of a flag; raises Error NOT_FOUND."""
     row = (await connection.execute(_by_id, {"flag": flag_id, "rule": rule_id})).one_or_none()
     if row is None:
         raise not_found("rule")
@@ -81,7 +81,7 @@ async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:
 
 
 async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
-    """Write a rule's changeable fields."""
+    """Update a rule's mutable fields."""
     values = {
         "rule_type": rule.rule_type,
         "rule_value": rule.rule_value,

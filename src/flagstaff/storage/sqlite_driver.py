@@ -1,8 +1,8 @@
-"""aiosqlite with one visit to its thread for a statement instead of four.
+"""aiosqlite with one call to its thread per statement instead of four.
 
-Why not aiosqlite alone: SQLAlchemy makes a cursor, executes, fetches and closes, and aiosqlite has its thread do each
-of the four and wakes the event loop in between, with everything that waits there. A toggle paid for 44 such visits, a
-third of its time (docs/performance.md). What SQLAlchemy's adapter does not call is left out.
+For each statement SQLAlchemy creates a cursor, executes, fetches and closes. aiosqlite runs each of these steps in its
+thread and wakes the event loop in between, with everything that waits there. A toggle made 44 such calls, which took a
+third of its time (docs/performance.md). Methods that SQLAlchemy's adapter does not call are left out.
 """
 
 import sqlite3
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Self
 import aiosqlite
 from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
-_CHUNK_ROWS = 64  # aiosqlite's own default; nothing here reads in chunks
+_CHUNK_ROWS = 64  # aiosqlite's default; unused, because nothing reads in chunks
 
 
 class Outcome(NamedTuple):
-    """What a statement left: all its rows, and what PEP 249 says of a cursor's attributes."""
+    """The result of a statement: all rows, and the cursor attributes defined by PEP 249."""
 
     rows: list[Any]
     description: Any
@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
 
 
 class Cursor:
-    """An aiosqlite cursor as SQLAlchemy's adapter uses it. It holds rows, and nothing of the database."""
+    """An aiosqlite cursor as SQLAlchemy's adapter uses it. It holds rows, but no resources of the database."""
 
     arraysize = 1
 
@@ -40,12 +40,12 @@ class Cursor:
         return self
 
     async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> "Cursor":
-        """Run a statement and fetch all its rows; raises what sqlite3 raises."""
+        """Run a statement and fetch all its rows. Raises sqlite3's exceptions."""
         self._outcome = await self._connection.run(statement, parameters)
         return self
 
     async def executemany(self, statement: str, parameters: Iterable[Sequence[Any]]) -> "Cursor":
-        """Run a statement once for each sequence of parameters; raises what sqlite3 raises."""
+        """Run a statement once for each sequence of parameters. Raises sqlite3's exceptions."""
         self._outcome = await self._connection.run_many(statement, parameters)
         return self
 
@@ -54,31 +54,31 @@ class Cursor:
         return self._outcome.rows
 
     async def close(self) -> None:
-        """Nothing: what the database held for the statement went when it had run."""
+        """Do nothing: the database's resources were released when the statement had run."""
 
     @property
     def description(self) -> Any:
-        """A tuple of seven for each column; None for a statement that gives no rows."""
+        """A tuple of seven items for each column; None for a statement that returns no rows."""
         return self._outcome.description
 
     @property
     def rowcount(self) -> int:
-        """How many rows were written; -1 for statements that write none."""
+        """The number of rows written; -1 for statements that do not write."""
         return self._outcome.rowcount
 
     @property
     def lastrowid(self) -> int | None:
-        """The id of the row inserted last."""
+        """The id of the last inserted row."""
         return self._outcome.lastrowid
 
 
 class Connection(aiosqlite.Connection):
-    """An aiosqlite connection with such cursors."""
+    """An aiosqlite connection that creates these cursors."""
 
     def __init__(self, path: Path) -> None:
-        """Open nothing yet; awaiting it does. Transactions are begun by statements alone."""
+        """Open no connection yet; awaiting the object does. Only explicit statements begin transactions."""
         super().__init__(partial(sqlite3.connect, path, isolation_level=None, check_same_thread=False), _CHUNK_ROWS)
-        self._thread.daemon = True  # as SQLAlchemy has it: a connection left open must not keep the process from ending
+        self._thread.daemon = True  # as in SQLAlchemy: an open connection must not keep the process alive
 
     def stop(self) -> None:
         """Close the file and end the thread, without a word to the event loop.
@@ -96,15 +96,15 @@ class Connection(aiosqlite.Connection):
         return _STOP_RUNNING_SENTINEL
 
     def cursor(self) -> Cursor:  # type: ignore[override]
-        """A cursor that has yet to visit the thread."""
+        """A cursor, created without a call to the thread."""
         return Cursor(self)
 
     async def run(self, statement: str, parameters: Sequence[Any]) -> Outcome:
-        """One visit to the thread: execute, fetch, close."""
+        """Execute, fetch and close in one call to the thread."""
         return await self._visit(lambda: self._conn.execute(statement, parameters))
 
     async def run_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> Outcome:
-        """The same for many sequences of parameters."""
+        """Do the same for many sequences of parameters."""
         return await self._visit(lambda: self._conn.executemany(statement, parameters))
 
     async def _visit(self, execute: Callable[[], sqlite3.Cursor]) -> Outcome:
@@ -113,7 +113,7 @@ class Connection(aiosqlite.Connection):
 
 
 async def connect(path: Path) -> Connection:
-    """A connection to a file, which is made if it is missing."""
+    """Connect to a file, which is created if it does not exist."""
     return await Connection(path)  # type: ignore[return-value]
 
 

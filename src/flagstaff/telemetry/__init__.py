@@ -1,4 +1,4 @@
-"""What operators see of a running Flagstaff: logs and metrics. A leaf: it imports nothing of Flagstaff."""
+"""Logs and metrics. Imports nothing else of Flagstaff."""
 
 from flagstaff.telemetry.logs import configure_logging
 from flagstaff.telemetry.metrics import Metrics

@@ -1,4 +1,4 @@
-"""One stream of log entries, from Flagstaff and its libraries alike. No secret ever enters it."""
+"""One stream for the log entries of Flagstaff and its libraries. Secrets must never appear in it."""
 
 import logging
 import re
@@ -22,17 +22,17 @@ _MAX_DEPTH = 6
 
 
 def configure_logging(log_format: Literal["auto", "json", "console"], stream: TextIO | None = None) -> None:
-    """Send every entry to `stream`, by default standard error.
+    """Write all entries to `stream`, by default standard error.
 
-    As JSON lines or readable; `auto` chooses the latter on a terminal.
+    They are JSON lines or readable text; `auto` uses readable text on a terminal.
     """
     stream = stream or sys.stderr
     on_terminal = stream.isatty()
     if log_format == "json" or (log_format == "auto" and not on_terminal):
         renderer: Processor = structlog.processors.JSONRenderer()
     else:
-        # A repr of each string, so that no control character of a client reaches the terminal; plain tracebacks,
-        # for the pretty ones show local variables and with them secrets.
+        # Strings are shown as their repr, so that clients cannot send control characters to the terminal. Tracebacks
+        # are plain, because rich ones show local variables, which may be secrets.
         renderer = structlog.dev.ConsoleRenderer(
             colors=on_terminal, repr_native_str=True, exception_formatter=structlog.dev.plain_traceback
         )
@@ -69,12 +69,12 @@ def configure_logging(log_format: Literal["auto", "json", "console"], stream: Te
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # the web edge writes a better line
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # migrations are logged by who runs them
+    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # web.edge logs requests in more detail
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # the caller logs migrations
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Replace values under secret names, and what looks like a secret in any text."""
+    """Replace values with secret names, and parts of texts that look like secrets."""
     return {name: _redacted(name, value) for name, value in event.items()}
 
 

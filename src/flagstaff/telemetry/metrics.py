@@ -1,4 +1,4 @@
-"""Figures for Prometheus. The hot path adds to plain integers, which are read when somebody asks."""
+"""Metrics for Prometheus. The hot path only adds to plain integers, which are read on request."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +12,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class Metrics:
-    """The figures of one process, in a registry of their own."""
+    """The metrics of one process, in their own registry."""
 
     def __init__(self) -> None:
         self.evaluate_responses: defaultdict[int, int] = defaultdict(int)  # a Counter's += is a call into Python
@@ -23,17 +23,17 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "flagstaff_http_requests",
-            "Requests answered, evaluations aside.",
+            "Requests answered, except evaluations.",
             ["method", "route", "status"],
             registry=self._registry,
         )
         self._request_seconds = Histogram(
             "flagstaff_http_request_duration_seconds",
-            "How long requests took, evaluations aside.",
+            "How long requests took, except evaluations.",
             ["method", "route"],
             registry=self._registry,
         )
-        Info("flagstaff_build", "Which Flagstaff this is.", registry=self._registry).info(
+        Info("flagstaff_build", "The version of Flagstaff.", registry=self._registry).info(
             {"version": version("flagstaff")}
         )
         ProcessCollector(registry=self._registry)
@@ -41,17 +41,17 @@ class Metrics:
 
     def observe_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request; `route` is the template of its path, never the path."""
-        # A client may invent methods, and each new label would stay in memory for good.
+        # Clients may send invented methods, and each new label would stay in memory forever.
         method = method if method in _METHODS else "other"
         self._requests.labels(method, route, str(status)).inc()
         self._request_seconds.labels(method, route).observe(seconds)
 
     def add_counter(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """Export what `read` returns, which only ever grows, as `flagstaff_{name}_total`."""
+        """Export the result of `read`, which must never decrease, as `flagstaff_{name}_total`."""
         self._read_figures.append(lambda: CounterMetricFamily(f"flagstaff_{name}", meaning, value=read()))
 
     def add_gauge(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """Export what `read` returns at the moment as `flagstaff_{name}`."""
+        """Export the current result of `read` as `flagstaff_{name}`."""
         self._read_figures.append(lambda: GaugeMetricFamily(f"flagstaff_{name}", meaning, value=read()))
 
     def add_labelled_counter(
@@ -69,7 +69,7 @@ class Metrics:
         )
 
     def collect(self) -> Iterator[Metric]:
-        """The figures that are read on demand; the registry calls this."""
+        """The metrics that are read on demand. The registry calls this method."""
         evaluations = CounterMetricFamily(
             "flagstaff_evaluate_responses", "Evaluations answered, by status.", labels=["status"]
         )
@@ -88,7 +88,7 @@ class Metrics:
             yield read()
 
     def render(self) -> tuple[bytes, str]:
-        """The text that Prometheus reads, and its content type."""
+        """The metrics in Prometheus's text format, and the content type."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
 
 

@@ -1,4 +1,4 @@
-"""What the audit trail holds."""
+"""What the audit trail contains."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_a_creation_has_no_before_and_a_deletion_no_after() -> None:
     assert deletion.resource_id == flag.id
 
 
-def test_an_update_holds_both_sides() -> None:
+def test_an_update_has_the_values_before_and_after() -> None:
     before, after = make_flag(enabled=False), make_flag(enabled=True)
     change = change_of(ACTOR, "flag.toggled", AT, Scope(), before=before, after=after)
     assert change.before is not None

@@ -1,4 +1,4 @@
-"""Who may do what."""
+"""Permissions."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from flagstaff.domain.permissions import require_access
 from tests.support.builders import make_account, make_project
 
 
-def test_a_missing_project_and_somebody_elses_get_the_same_answer() -> None:
+def test_a_missing_project_and_someone_elses_give_the_same_error() -> None:
     owner, other = make_account(), make_account()
     refusals = []
     for actor, project in [

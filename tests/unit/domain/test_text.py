@@ -1,4 +1,4 @@
-"""What any text may be."""
+"""The checks for all texts."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from flagstaff.domain.text import check_description, check_length, check_name, c
 
 
 @pytest.mark.parametrize("value", ["\x00", "a\x00b", "\ud800", "x\udfffy"])
-def test_what_no_database_can_hold_is_refused(value: str) -> None:
+def test_nul_and_lone_surrogates_are_refused(value: str) -> None:
     with pytest.raises(ValueError, match="must"):
         check_text(value)
 
 
 @pytest.mark.parametrize("value", ["", "plain", "größe", "😀", "\ufffd\uffff", "a\nb\t"])
-def test_other_unicode_is_kept_as_it_is(value: str) -> None:
+def test_other_unicode_is_kept_unchanged(value: str) -> None:
     assert check_text(value) == value
 
 
@@ -26,12 +26,12 @@ def test_too_many_characters_are_refused() -> None:
         check_length("a" * 10_001, 0, 10_000)
 
 
-def test_both_bounds_are_allowed() -> None:
+def test_a_length_at_both_bounds_is_allowed() -> None:
     assert check_length("12345678", 8, 8) == "12345678"
 
 
 @pytest.mark.parametrize("value", ["", " ", "\t\n\u00a0"])
-def test_a_name_of_nothing_but_space_is_refused(value: str) -> None:
+def test_a_blank_name_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="must not be empty"):
         check_name(value)
 

@@ -1,4 +1,4 @@
-"""Who falls into which bucket: fixed for ever, so also pinned to what others have published."""
+"""The buckets of users. They can never change, so they are also compared with values published by others."""
 
 from collections import Counter
 
@@ -13,9 +13,9 @@ keys = st.from_regex(r"[a-z][a-z0-9_-]{0,30}", fullmatch=True)
 identifiers = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1)
 
 
-# Unleash's SDKs agree on these in their own tests; there, buckets run from 1 to 100.
+# Unleash's SDKs have these values in their own tests; their buckets are numbered from 1 to 100.
 @pytest.mark.parametrize(("group", "user", "normalised"), [("gr1", "123", 73), ("groupX", "999", 25)])
-def test_unleashs_normalised_values_hold(group: str, user: str, normalised: int) -> None:
+def test_unleashs_normalised_values_match(group: str, user: str, normalised: int) -> None:
     assert bucket(group, user) + 1 == normalised
 
 
@@ -35,7 +35,7 @@ def test_unleashs_normalised_values_hold(group: str, user: str, normalised: int)
         ("Feature.flexible.rollout.custom.stickiness_50", "39", 50, True),
     ],
 )
-def test_unleashs_gradual_rollouts_hold(group: str, user: str, percentage: int, inside: bool) -> None:
+def test_unleashs_gradual_rollouts_match(group: str, user: str, percentage: int, inside: bool) -> None:
     assert (bucket(group, user) < percentage) is inside
 
 
@@ -52,11 +52,11 @@ def test_a_higher_percentage_only_adds_users(key: str, identifier: str, one: int
 
 
 @pytest.mark.parametrize("key", ["new-checkout", "a", "dark_mode"])
-def test_users_spread_evenly_over_the_buckets(key: str) -> None:
+def test_users_are_distributed_evenly_over_the_buckets(key: str) -> None:
     users = 100_000
     sizes = Counter(bucket(key, f"user-{number}") for number in range(users))
     assert len(sizes) == 100
-    # Chi-squared with 99 degrees of freedom: 149 is passed once in a thousand even spreads.
+    # Chi-squared with 99 degrees of freedom: one in a thousand even distributions exceeds 149.
     assert sum((size - users / 100) ** 2 / (users / 100) for size in sizes.values()) < 149
 
 

@@ -1,4 +1,4 @@
-"""The compiled evaluator against the naive one, on everything hypothesis can think of."""
+"""The compiled evaluator compared with the naive one, on inputs that hypothesis generates."""
 
 import json
 from datetime import timedelta
@@ -15,7 +15,7 @@ from tests.support.naive import Answer, evaluate_naively
 
 ENVIRONMENT = make_environment()
 
-# Few values, so that rules do match, beside any text at all.
+# A few common values, so that rules do match, and arbitrary texts.
 anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
 ids = st.sampled_from(["ada", "ada", "Ada", "ada@example.com"]) | anything
 emails = st.sampled_from(
@@ -64,14 +64,14 @@ def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
 
 
 def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, unless it names something twice."""
+    """A JSON object. Fails if a name occurs twice."""
     assert len({name for name, _ in pairs}) == len(pairs)
     return dict(pairs)
 
 
 @settings(max_examples=500)
 @given(targeted_flags(), users, addresses)
-def test_the_compiled_evaluator_answers_as_the_naive_one(
+def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
     flags: list[tuple[Flag, list[Rule]]], user_id: str | None, user_email: str | None
 ) -> None:
     snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags])
@@ -99,11 +99,11 @@ def test_the_order_of_flags_and_rules_in_the_store_does_not_matter(
     assert evaluate(one, "ada", "ada@example.com") == evaluate(other, "ada", "ada@example.com")
 
 
-def test_an_environment_without_flags_answers_with_none() -> None:
+def test_an_environment_without_flags_returns_no_flags() -> None:
     assert evaluate(compile_environment(ENVIRONMENT, []), "ada", None) == (b'{"flags":{}}', b"")
 
 
-def test_a_rules_value_never_stands_in_the_answer() -> None:
+def test_a_rules_value_never_appears_in_the_response() -> None:
     flag = make_flag(ENVIRONMENT)
     rule = make_rule(flag, rule_value="a-secret-customer")
     snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, [rule])])

@@ -1,4 +1,4 @@
-"""The specification's words for what came of a flag."""
+"""The reasons of outcomes, as the specification words them."""
 
 import pytest
 

@@ -59,7 +59,7 @@ async def test_a_key_can_be_used_only_once_in_a_project(ada: Caller, project: Js
     for key in ("production", "staging"):
         answer = await ada.post(path(project), json={"name": "Another", "key": key})
         assert answer.status_code == 409
-        assert answer.json()["detail"] == f"The project has an environment with the key {key} already."
+        assert answer.json()["detail"] == f"The project already has an environment with the key {key}."
 
     other = await ada.create_project()
     await ada.create_environment(project)

@@ -1,1 +1,1 @@
-"""The dashboard, as a browser loads it."""
+"""The dashboard's page and files, as browsers load them."""

@@ -1,7 +1,7 @@
-"""The dashboard: its page at every address that is no one else's, and its files, compressed when it was built.
+"""The dashboard: its page at every path that has no other use, and its files, which the build has compressed.
 
-The page may load nothing that does not come from here and run no script that does not stand in a file of its own.
-Its styles know each other by a nonce, fresh with every page.
+The page may load resources only from this server and run scripts only from files. Inline styles need a nonce, which is
+new for every page.
 """
 
 import re
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 DIRECTORY = Path(__file__).parent / "static"
 
-# What a mistyped address below these gets is the API's 404, not a page.
+# A mistyped path below one of these gets the API's 404 instead of the page.
 _OTHERS = re.compile(r"/(api|auth|sdk|docs|health|ready|metrics|openapi\.json|assets)(/|$)")
 _NONCE = "FLAGSTAFF_NONCE"
 _POLICY = (
@@ -31,22 +31,22 @@ _MEDIA_TYPES = {
 }
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 _NO_CACHE = {"cache-control": "no-cache"}
-# Their names hold a hash of their content.
+# The names of these files contain a hash of their content.
 _FOR_A_YEAR = {"cache-control": "public, max-age=31536000, immutable"}
 _NOT_BUILT = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="color-scheme" content="light dark">
 <title>Flagstaff</title>
-<h1>The dashboard is not built</h1>
-<p>Run <code>make dashboard</code> and load this page again. The API works: see <a href="/docs">its reference</a>.</p>
+<h1>The dashboard has not been built</h1>
+<p>Run <code>make dashboard</code> and reload this page. The API works: see the <a href="/docs">API reference</a>.</p>
 </html>
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of the dashboard in every encoding in which it exists; the empty one is the file itself."""
+    """A file of the dashboard in all available encodings. The body under the empty name is not compressed."""
 
     media_type: str
     headers: Mapping[str, str]
@@ -54,10 +54,10 @@ class _File:
 
 
 class Dashboard:
-    """Answers what the application has no route for. Files are read once: they change with the program only."""
+    """Answers requests that match no route of the application. It reads its files only once."""
 
     def __init__(self, not_found: ASGIApp, directory: Path = DIRECTORY) -> None:
-        """`not_found` answers what is no part of the dashboard either."""
+        """Requests that do not belong to the dashboard are passed to `not_found`."""
         self._not_found = not_found
         page = directory / "index.html"
         self._page = page.read_text() if page.is_file() else None
@@ -107,7 +107,7 @@ def _file_response(file: _File, accepted: str) -> Response:
 
 
 def _accepted_encodings(header: str) -> set[str]:
-    """The encodings that a client takes: those it names without `q=0`."""
+    """The encodings that a client accepts: those in the header without `q=0`."""
     found = set()
     for part in header.lower().split(","):
         name, *parameters = (each.strip() for each in part.split(";"))
