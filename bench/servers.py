@@ -89,6 +89,7 @@ class FlagstaffServer(Server):
             "FLAGSTAFF_PORT": str(port),
             "FLAGSTAFF_DATA_DIR": str(data),
             "FLAGSTAFF_EVALUATE_RATE_LIMIT": "999999999/minute" if switches.limiter else "off",
+            "FLAGSTAFF_API_RATE_LIMIT": "off",
             "FLAGSTAFF_EVALUATE_LANE": "on" if switches.lane else "off",
             **settings,
         }
