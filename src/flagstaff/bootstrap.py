@@ -10,6 +10,12 @@ import structlog
 
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import unavailable
+from flagstaff.domain.quotas import (
+    environments_per_project,
+    flags_per_environment,
+    projects_per_account,
+    rules_per_flag,
+)
 from flagstaff.mail.message import password_reset
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
@@ -103,16 +109,19 @@ class Flagstaff:
             login=_window(settings.login_rate_limit, _ACCOUNT_KEYS),
             login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),
             reset=_window(settings.reset_rate_limit, _ACCOUNT_KEYS),
+            api=_window(settings.api_rate_limit, _ACCOUNT_KEYS),
             trusted_proxies=settings.trusted_proxies,
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
         state = State(
             accounts=self.accounts,
-            projects=Projects(self.database, now),
-            environments=Environments(self.database, now),
-            flags=Flags(self.database, now),
-            rules=Rules(self.database, now),
+            projects=Projects(self.database, now, projects_per_account(settings.max_projects_per_account)),
+            environments=Environments(
+                self.database, now, environments_per_project(settings.max_environments_per_project)
+            ),
+            flags=Flags(self.database, now, flags_per_environment(settings.max_flags_per_environment)),
+            rules=Rules(self.database, now, rules_per_flag(settings.max_rules_per_flag)),
             changes=Changes(self.database),
             history=self._history,
             background=self._background,

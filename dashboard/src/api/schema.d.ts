@@ -185,7 +185,7 @@ export interface paths {
         };
         /**
          * List Environments
-         * @description The environments of a project, newest first.
+         * @description The environments of a project, oldest first: a project starts with production and staging.
          */
         get: operations["list_environments"];
         put?: never;
@@ -482,6 +482,8 @@ export interface paths {
         /**
          * Ready
          * @description The database can be reached and is migrated. Evaluations go on from memory even while it is not.
+         *
+         *     The answer is at most a second old.
          */
         get: operations["ready"];
         put?: never;
@@ -501,7 +503,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Figures for Prometheus.
+         * @description Figures for Prometheus, at most a second old.
          */
         get: operations["metrics"];
         put?: never;
@@ -1237,7 +1239,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken. */
+            /** @description The key or the email is taken, or a quota is reached; `detail` names the setting. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1246,7 +1248,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1315,7 +1317,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1375,7 +1377,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1436,7 +1438,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1492,6 +1494,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -1505,7 +1516,12 @@ export interface operations {
     };
     list_projects: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1515,14 +1531,34 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ProjectOut"][];
                 };
             };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1581,8 +1617,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The key or the email is taken, or a quota is reached; `detail` names the setting. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1632,6 +1686,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1701,8 +1764,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1750,6 +1822,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1806,6 +1887,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -1819,7 +1909,12 @@ export interface operations {
     };
     list_environments: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -1831,10 +1926,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["EnvironmentItem"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -1848,6 +1954,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1917,7 +2032,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken. */
+            /** @description The key or the email is taken, or a quota is reached; `detail` names the setting. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1926,8 +2041,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1978,6 +2102,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2048,8 +2181,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2105,6 +2247,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -2118,7 +2269,12 @@ export interface operations {
     };
     list_flags: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -2131,10 +2287,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FlagOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -2148,6 +2315,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2218,7 +2394,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The key or the email is taken. */
+            /** @description The key or the email is taken, or a quota is reached; `detail` names the setting. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2227,8 +2403,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2280,6 +2465,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2351,8 +2545,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2402,6 +2605,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2460,6 +2672,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -2473,7 +2694,12 @@ export interface operations {
     };
     list_rules: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -2487,10 +2713,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RuleOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -2504,6 +2741,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2575,8 +2821,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The key or the email is taken, or a quota is reached; `detail` names the setting. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2629,6 +2893,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2701,8 +2974,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2760,6 +3042,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -2773,7 +3064,12 @@ export interface operations {
     };
     list_environment_rules: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most so many items; without it, the whole list. */
+                limit?: number | null;
+                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -2786,10 +3082,21 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RuleOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -2803,6 +3110,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2867,6 +3183,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2949,6 +3274,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The database cannot be reached; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -3010,6 +3344,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3084,6 +3427,15 @@ export interface operations {
             };
             /** @description It does not exist, or it is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3231,7 +3583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The body is larger than 256 KiB. */
+            /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
                     [name: string]: unknown;

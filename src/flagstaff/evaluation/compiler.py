@@ -1,8 +1,12 @@
-"""From an environment's flags and rules to a snapshot, doing once what an evaluation need not do again."""
+"""From an environment's flags and rules to a snapshot, doing once what an evaluation need not do again.
+
+A flag is compiled by itself, so that a change of one need not compile the others again. A snapshot is assembled from
+compiled flags in steps, between which the caller may let others work: an environment may have thousands of flags.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from flagstaff.domain.flags import Flag, Rule, RuleType
 from flagstaff.domain.projects import Environment
@@ -10,6 +14,9 @@ from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
+
+SEPARATOR = b","  # follows each fragment, but for those of an answer's last flag
+LookUp = dict[str, list[RuleMatch]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,47 +27,91 @@ class TargetedFlag:
     rules: Sequence[Rule] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class CompiledFlag:
+    """What a snapshot needs of a flag, wherever among the others the flag comes to stand.
+
+    `rules` are the values by which its rules are found, each with the rule's rank and the byte that records it.
+    `answers_by_bucket` is empty unless the flag is in a rollout.
+    """
+
+    layout: LayoutFlag
+    default: bytes
+    answers_by_bucket: tuple[bytes, ...]
+    answers_by_rule: Mapping[int, bytes]
+    rules: tuple[tuple[RuleType, str, int, int], ...]
+
+
 def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
-    """Compile an environment with its flags, which come in any order."""
+    """Compile an environment with its flags, which come in any order, at one go."""
+    steps = assemble(environment, [compile_flag(each) for each in flags])
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            snapshot: EnvironmentSnapshot = end.value
+            return snapshot
+
+
+def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
+    """Compile one flag."""
+    flag, rules = targeted.flag, _live_rules(targeted)
+    layout = LayoutFlag(id=flag.id, key=flag.key, rollout_percentage=flag.rollout_percentage, default=_default(flag))
+    answers: tuple[bytes, ...] = ()
+    if flag.enabled and 0 < flag.rollout_percentage < BUCKETS:
+        inside = _fragment(flag, Outcome.IN_ROLLOUT)
+        outside = _fragment(flag, Outcome.NOT_IN_ROLLOUT)
+        # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
+        answers = (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
+    by_rule = {RULE_BASE + each: _fragment(flag, each) for each in RULE_OUTCOMES.values()} if rules else {}
+    default = _fragment(flag, layout.default)
+    return CompiledFlag(layout, default, answers, by_rule, _ranked(rules))
+
+
+def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
+    """Make a snapshot of flags that come in any order, in steps of some dozen microseconds."""
     rollouts, ruled, constant = [], [], []
-    for targeted in sorted(flags, key=lambda targeted: targeted.flag.key):
-        rules = _live_rules(targeted)
-        if targeted.flag.enabled and 0 < targeted.flag.rollout_percentage < BUCKETS:
-            rollouts.append((targeted.flag, rules))
-        elif rules:
-            ruled.append((targeted.flag, rules))
+    for each in sorted(flags, key=lambda compiled: compiled.layout.key):
+        if each.answers_by_bucket:
+            rollouts.append(each)
+        elif each.rules:
+            ruled.append(each)
         else:
-            constant.append(targeted.flag)
-
+            constant.append(each)
+    yield
+    _end_with((rollouts, ruled, constant))
     recorded = rollouts + ruled
-    last = next(reversed([*(flag for flag, _ in recorded), *constant]), None)
-
-    def fragment(flag: Flag, outcome: Outcome) -> bytes:
-        return _fragment(flag, outcome) + (b"" if flag is last else b",")
-
-    ruled_defaults = tuple(fragment(flag, _default(flag)) for flag, _ in ruled)
-    constant_tail = b"".join(fragment(flag, _default(flag)) for flag in constant) + b"}}"
-    look_ups = _look_ups(recorded)
+    look_ups: dict[RuleType, LookUp] = {kind: defaultdict(list) for kind in RuleType}
+    for position, each in enumerate(recorded):
+        for kind, value, rank, byte in each.rules:
+            look_ups[kind][value].append(RuleMatch(position, rank, byte))
+            yield
+    frozen = {}
+    for kind, found in look_ups.items():
+        frozen[kind] = yield from _freeze(found)
+    prefixes = []
+    for each in rollouts:
+        prefixes.append(f"{each.layout.key}:".encode())
+        yield
+    ruled_defaults = tuple(each.default for each in ruled)
+    constant_tail = b"".join(each.default for each in constant) + b"}}"
+    yield
     return EnvironmentSnapshot(
         project_id=environment.project_id,
         environment_id=environment.id,
         environment_key=environment.key,
         layout=Layout(
-            recorded=tuple(_layout_flag(flag) for flag, _ in recorded),
-            constant=tuple(_layout_flag(flag) for flag in constant),
+            recorded=tuple(each.layout for each in recorded), constant=tuple(each.layout for each in constant)
         ),
-        rollout_prefixes=tuple(f"{flag.key}:".encode() for flag, _ in rollouts),
-        rollout_answers=tuple(_answers_by_bucket(flag, fragment) for flag, _ in rollouts),
+        rollout_prefixes=tuple(prefixes),
+        rollout_answers=tuple(each.answers_by_bucket for each in rollouts),
         without_bucket=bytes((NO_BUCKET,)) * len(rollouts),
         ruled_defaults=ruled_defaults,
         ruled_recorded=bytes((NO_BUCKET,)) * len(ruled),
-        rule_answers=tuple(
-            {RULE_BASE + outcome: fragment(flag, outcome) for outcome in RULE_OUTCOMES.values()} if rules else {}
-            for flag, rules in recorded
-        ),
-        by_user_id=look_ups[RuleType.USER_ID],
-        by_email=look_ups[RuleType.USER_EMAIL],
-        by_domain=look_ups[RuleType.EMAIL_DOMAIN],
+        rule_answers=tuple(each.answers_by_rule for each in recorded),
+        by_user_id=frozen[RuleType.USER_ID],
+        by_email=frozen[RuleType.USER_EMAIL],
+        by_domain=frozen[RuleType.EMAIL_DOMAIN],
         constant_tail=constant_tail,
         default_tail=b"".join(ruled_defaults) + constant_tail,
     )
@@ -77,12 +128,42 @@ def match_key(rule_type: RuleType, value: str) -> str:
             return value.removeprefix("@").lower()
 
 
+def _end_with(groups: Iterable[list[CompiledFlag]]) -> None:
+    """Take the separator from the fragments of the flag that is the answer's last."""
+    filled = [group for group in groups if group]
+    if filled:
+        last = filled[-1][-1]
+        filled[-1][-1] = replace(
+            last,
+            default=last.default.removesuffix(SEPARATOR),
+            answers_by_bucket=tuple(each.removesuffix(SEPARATOR) for each in last.answers_by_bucket),
+            answers_by_rule={byte: each.removesuffix(SEPARATOR) for byte, each in last.answers_by_rule.items()},
+        )
+
+
+def _freeze(found: LookUp) -> Generator[None, None, dict[str, tuple[RuleMatch, ...]]]:
+    frozen = {}
+    for value, matches in found.items():
+        frozen[value] = tuple(matches)
+        yield
+    return frozen
+
+
 def _live_rules(targeted: TargetedFlag) -> list[Rule]:
     """The rules that can match at all, in the order in which they are tried."""
     if not targeted.flag.enabled:
         return []
     live = (rule for rule in targeted.rules if rule.enabled)
     return sorted(live, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
+
+
+def _ranked(rules: Sequence[Rule]) -> tuple[tuple[RuleType, str, int, int], ...]:
+    ranked: dict[tuple[RuleType, str], tuple[int, int]] = {}
+    for rank, rule in enumerate(rules):
+        # A later rule with the same value is never reached.
+        name = (rule.rule_type, match_key(rule.rule_type, rule.rule_value))
+        ranked.setdefault(name, (rank, RULE_BASE + RULE_OUTCOMES[rule.rule_type]))
+    return tuple((*name, *match) for name, match in ranked.items())
 
 
 def _default(flag: Flag) -> Outcome:
@@ -97,30 +178,8 @@ def _default(flag: Flag) -> Outcome:
             return Outcome.NOT_IN_ROLLOUT
 
 
-def _layout_flag(flag: Flag) -> LayoutFlag:
-    return LayoutFlag(id=flag.id, key=flag.key, rollout_percentage=flag.rollout_percentage, default=_default(flag))
-
-
 def _fragment(flag: Flag, outcome: Outcome) -> bytes:
     # Neither a flag's key nor a reason holds a character that JSON escapes.
     enabled = "true" if outcome.enabled else "false"
-    return f'"{flag.key}":{{"enabled":{enabled},"reason":"{outcome.reason(flag.rollout_percentage)}"}}'.encode()
-
-
-def _answers_by_bucket(flag: Flag, fragment: Callable[[Flag, Outcome], bytes]) -> tuple[bytes, ...]:
-    inside, outside = fragment(flag, Outcome.IN_ROLLOUT), fragment(flag, Outcome.NOT_IN_ROLLOUT)
-    # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
-    return (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
-
-
-def _look_ups(recorded: Sequence[tuple[Flag, Sequence[Rule]]]) -> dict[RuleType, dict[str, tuple[RuleMatch, ...]]]:
-    found: dict[RuleType, defaultdict[str, list[RuleMatch]]] = {kind: defaultdict(list) for kind in RuleType}
-    for position, (_, rules) in enumerate(recorded):
-        seen = set()
-        for rank, rule in enumerate(rules):
-            name = (rule.rule_type, match_key(rule.rule_type, rule.rule_value))
-            if name not in seen:  # a later rule with the same value is never reached
-                seen.add(name)
-                match = RuleMatch(position, rank, RULE_BASE + RULE_OUTCOMES[rule.rule_type])
-                found[rule.rule_type][name[1]].append(match)
-    return {kind: {value: tuple(matches) for value, matches in by_value.items()} for kind, by_value in found.items()}
+    reason = outcome.reason(flag.rollout_percentage)
+    return f'"{flag.key}":{{"enabled":{enabled},"reason":"{reason}"}}'.encode() + SEPARATOR

@@ -9,7 +9,9 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.keys import require_same_key
+from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.projects import Environment
+from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import open_environment, open_project
 from flagstaff.storage import environments
 from flagstaff.storage.changes import record
@@ -22,23 +24,25 @@ class Environments:
 
     database: Database
     now: Callable[[], datetime]
+    quota: Quota
 
     async def create_environment(self, actor: Actor, project_id: UUID, *, name: str, key: str) -> Environment:
-        """Create an environment; raises Error CONFLICT if the project has one with this key."""
+        """Create an environment; raises Error CONFLICT if the project has one with this key, or no room for another."""
         now = self.now()
         environment = Environment(uuid7(), project_id, name, key, created_at=now)
         async with self.database.transaction() as transaction:
             await open_project(transaction.connection, actor, project_id, for_update=True)
+            self.quota.require_room(await environments.count_environments(transaction.connection, project_id))
             await environments.create_environment(transaction.connection, environment)
             scope = Scope(project_id, environment.id)
             await record(transaction, change_of(actor, "environment.created", now, scope, after=environment))
         return environment
 
-    async def list_environments(self, actor: Actor, project_id: UUID) -> list[Environment]:
-        """The environments of a project, newest first."""
+    async def list_environments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Environment]:
+        """The environments of a project, oldest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
             await open_project(connection, actor, project_id)
-            return await environments.list_environments(connection, project_id)
+            return await environments.list_environments(connection, project_id, window)
 
     async def get_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Environment:
         """One environment."""

@@ -11,7 +11,9 @@ from uuid_utils.compat import uuid7
 from flagstaff.domain.changes import Actor, change_of
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.keys import require_same_key
+from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
+from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import FlagPath, open_environment, open_flag
 from flagstaff.storage import flags
 from flagstaff.storage.changes import record
@@ -24,6 +26,7 @@ class Flags:
 
     database: Database
     now: Callable[[], datetime]
+    quota: Quota
 
     async def create_flag(
         self,
@@ -37,7 +40,7 @@ class Flags:
         enabled: bool,
         rollout_percentage: int,
     ) -> Flag:
-        """Create a flag; raises Error CONFLICT if the environment has one with this key."""
+        """Create a flag; raises Error CONFLICT if the environment has one with this key, or no room for another."""
         now = self.now()
         flag = Flag(
             id=uuid7(),
@@ -53,6 +56,7 @@ class Flags:
         )
         async with self.database.transaction() as transaction:
             await open_environment(transaction.connection, actor, project_id, environment_id, for_update=True)
+            self.quota.require_room(await flags.count_flags(transaction.connection, environment_id))
             await flags.create_flag(transaction.connection, flag)
             await record(
                 transaction,
@@ -60,11 +64,13 @@ class Flags:
             )
         return flag
 
-    async def list_flags(self, actor: Actor, project_id: UUID, environment_id: UUID) -> list[Flag]:
-        """The flags of an environment, newest first."""
+    async def list_flags(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, window: Window = WHOLE
+    ) -> list[Flag]:
+        """The flags of an environment, newest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
-            return await flags.list_flags(connection, environment_id)
+            return await flags.list_flags(connection, environment_id, window)
 
     async def get_flag(self, actor: Actor, path: FlagPath) -> Flag:
         """One flag."""

@@ -9,10 +9,12 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.keys import new_sdk_key
+from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project
+from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import open_project
-from flagstaff.storage import environments, projects
+from flagstaff.storage import accounts, environments, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
 
@@ -23,14 +25,22 @@ class Projects:
 
     database: Database
     now: Callable[[], datetime]
+    quota: Quota
 
     async def create_project(self, actor: Actor, *, name: str, description: str | None) -> Project:
-        """Create a project with its SDK key and its two environments."""
+        """Create a project with its SDK key and its two environments.
+
+        Raises:
+            Error: CONFLICT if the account has no room for another project.
+        """
         assert actor.account_id is not None
         now = self.now()
         project = Project(uuid7(), actor.account_id, name, description, new_sdk_key(), created_at=now, updated_at=now)
 
         async with self.database.transaction() as transaction:
+            # Of several creations at once, each must count those before it.
+            await accounts.lock_account(transaction.connection, actor.account_id)
+            self.quota.require_room(await projects.count_projects(transaction.connection, actor.account_id))
             await projects.create_project(transaction.connection, project)
             await record(transaction, change_of(actor, "project.created", now, Scope(project.id), after=project))
             for place, (label, key) in enumerate(DEFAULT_ENVIRONMENTS):
@@ -44,11 +54,11 @@ class Projects:
                 await record(transaction, change)
         return project
 
-    async def list_projects(self, actor: Actor) -> list[Project]:
-        """The actor's projects, newest first."""
+    async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
+        """The actor's projects, newest first; a position is a time of creation and an id."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
-            return await projects.list_projects(connection, actor.account_id)
+            return await projects.list_projects(connection, actor.account_id, window)
 
     async def get_project(self, actor: Actor, project_id: UUID) -> Project:
         """One project."""

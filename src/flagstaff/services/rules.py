@@ -11,7 +11,9 @@ from uuid_utils.compat import uuid7
 from flagstaff.domain.changes import Actor, change_of
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.flags import Rule, RuleType, check_rule_value
+from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
+from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import FlagPath, open_environment, open_flag
 from flagstaff.storage import rules
 from flagstaff.storage.changes import record
@@ -24,6 +26,7 @@ class Rules:
 
     database: Database
     now: Callable[[], datetime]
+    quota: Quota
 
     async def create_rule(
         self,
@@ -35,28 +38,40 @@ class Rules:
         priority: int,
         enabled: bool,
     ) -> Rule:
-        """Create a rule; raises Error INVALID for a value that its type cannot have."""
+        """Create a rule.
+
+        Raises:
+            Error: INVALID for a value that its type cannot have, CONFLICT if the flag has no room for another rule.
+        """
         now = self.now()
         rule = Rule(uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now)
         _require_valid_value(rule)
         async with self.database.transaction() as transaction:
             await open_flag(transaction.connection, actor, path, for_update=True)
+            self.quota.require_room(await rules.count_rules(transaction.connection, path.flag_id))
             await rules.create_rule(transaction.connection, rule)
             await record(transaction, change_of(actor, "rule.created", now, path.scope, after=rule))
         return rule
 
-    async def list_rules(self, actor: Actor, path: FlagPath) -> list[Rule]:
-        """The rules of a flag in the order in which they are tried."""
+    async def list_rules(self, actor: Actor, path: FlagPath, window: Window = WHOLE) -> list[Rule]:
+        """The rules of a flag in the order in which they are tried.
+
+        A position is a priority with its sign changed, a time of creation and an id.
+        """
         async with self.database.read() as connection:
             await open_flag(connection, actor, path)
-            return await rules.list_rules(connection, path.flag_id)
+            return await rules.list_rules(connection, path.flag_id, window)
 
-    async def list_rules_of_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> list[Rule]:
-        """The rules of all flags of an environment; those of one flag in the order in which they are tried."""
+    async def list_rules_of_environment(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, window: Window = WHOLE
+    ) -> list[Rule]:
+        """The rules of all flags of an environment; those of one flag in the order in which they are tried.
+
+        A position is a flag's id and then as in `list_rules`.
+        """
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
-            found = await rules.list_rules_of_environment(connection, environment_id)
-        return sorted(found, key=lambda rule: (rule.flag_id, -rule.priority, rule.created_at, rule.id))
+            return await rules.list_rules_of_environment(connection, environment_id, window)
 
     async def get_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> Rule:
         """One rule."""

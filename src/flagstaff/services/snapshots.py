@@ -1,22 +1,54 @@
 """What the runtime's snapshots are loaded from. Asks no permissions: the runtime acts for nobody."""
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections import OrderedDict, defaultdict
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
 from uuid import UUID
 
-from flagstaff.domain.flags import Rule
+from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.projects import Environment
-from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, assemble, compile_flag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
-from flagstaff.storage import environments, flags, projects, rules
+from flagstaff.pacing import in_pieces
+from flagstaff.storage import changes, environments, flags, projects, rules
 from flagstaff.storage.database import Connection, Database
+
+# Of how many environments the compiled flags are kept, those that were changed last.
+REMEMBERED = 64
+# Beyond so many changed flags it is quicker to read all of them.
+MANY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """An environment's flags by id, and the number of the latest change that they hold."""
+
+    flags: dict[UUID, CompiledFlag]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of an environment in one state: all flags and their rules, or those that changed since `known`."""
+
+    environment: Environment
+    flags: list[Flag]
+    rules: list[Rule]
+    number: int
+    known: _Compiled | None = None
+    changed: frozenset[UUID] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSource:
-    """Reads and compiles, each in one consistent state of the database."""
+    """Reads and compiles, each in one consistent state of the database, in pieces that let evaluations between.
+
+    Of an environment that has just been changed, only the changed flags are read and compiled again. The trail of
+    changes names them: each write leaves its row there in its own transaction.
+    """
 
     database: Database
+    _compiled: OrderedDict[UUID, _Compiled] = field(default_factory=OrderedDict)
 
     async def load_sdk_keys(self) -> dict[str, UUID]:
         """Every SDK key with its project's id."""
@@ -24,25 +56,67 @@ class SnapshotSource:
             return dict(await projects.list_sdk_keys(connection))
 
     async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
-        """A whole project, compiled, or None if there is no such project."""
+        """A whole project, compiled, or None if there is no such project. Everything is read again."""
         async with self.database.read() as connection:
             project = await projects.find_project(connection, project_id)
             if project is None:
                 return None
             found = await environments.list_environments(connection, project_id)
-            compiled = {environment.key: await _compile(connection, environment) for environment in found}
+            for environment in found:
+                self._compiled.pop(environment.id, None)
+            read = [await _read_all(connection, environment) for environment in found]
+        compiled = {each.environment.key: (await _compile(each))[0] for each in read}
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
 
     async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
         """One environment, compiled, or None if the project has no such environment."""
+        known = self._compiled.pop(environment_id, None)
         async with self.database.read() as connection:
             environment = await environments.find_environment(connection, project_id, environment_id)
-            return await _compile(connection, environment) if environment else None
+            if environment is None:
+                return None
+            read = await (
+                _read_changed(connection, environment, known) if known else _read_all(connection, environment)
+            )
+        snapshot, self._compiled[environment_id] = await _compile(read)
+        while len(self._compiled) > REMEMBERED:
+            self._compiled.popitem(last=False)
+        return snapshot
 
 
-async def _compile(connection: Connection, environment: Environment) -> EnvironmentSnapshot:
+async def _read_all(connection: Connection, environment: Environment) -> _Read:
+    found = await flags.list_flags(connection, environment.id)
+    their_rules = await rules.list_rules_of_environment(connection, environment.id)
+    return _Read(environment, found, their_rules, await changes.latest_change(connection, environment.id))
+
+
+async def _read_changed(connection: Connection, environment: Environment, known: _Compiled) -> _Read:
+    number, changed = await changes.changed_flags(connection, environment.id, known.number)
+    if len(changed) > MANY:
+        return await _read_all(connection, environment)
+    found = await flags.find_flags(connection, environment.id, changed) if changed else []
+    their_rules = await rules.list_rules_of_flags(connection, changed) if changed else []
+    return _Read(environment, found, their_rules, number, known, frozenset(changed))
+
+
+async def _compile(read: _Read) -> tuple[EnvironmentSnapshot, _Compiled]:
+    compiled = await in_pieces(_compile_flags(read.flags, read.rules))
+    if read.known is not None:
+        unchanged = {flag_id: each for flag_id, each in read.known.flags.items() if flag_id not in read.changed}
+        compiled = unchanged | compiled
+    snapshot = await in_pieces(assemble(read.environment, compiled.values()))
+    return snapshot, _Compiled(compiled, read.number)
+
+
+def _compile_flags(
+    found: Iterable[Flag], their_rules: Iterable[Rule]
+) -> Generator[None, None, dict[UUID, CompiledFlag]]:
     rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
-    for rule in await rules.list_rules_of_environment(connection, environment.id):
+    for rule in their_rules:
         rules_of[rule.flag_id].append(rule)
-    targeted = [TargetedFlag(flag, rules_of[flag.id]) for flag in await flags.list_flags(connection, environment.id)]
-    return compile_environment(environment, targeted)
+        yield
+    compiled = {}
+    for flag in found:
+        compiled[flag.id] = compile_flag(TargetedFlag(flag, rules_of[flag.id]))
+        yield
+    return compiled

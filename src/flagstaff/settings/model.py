@@ -37,6 +37,9 @@ def _read_by(
     return {"parse": parse, "default": default, "meaning": meaning, "variable": variable, "alias": alias}
 
 
+_quota = values.whole_number_parser(1, 1_000_000)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What an operator can choose. Field `x_y` is the variable FLAGSTAFF_X_Y.
@@ -114,6 +117,15 @@ class Settings:
     reset_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets from one address.")
     )
+    api_rate_limit: RateLimit | None = field(
+        metadata=_read_by(values.parse_rate_limit, "1200/minute", "Requests to /api of one account.")
+    )
+    max_projects_per_account: int = field(metadata=_read_by(_quota, "1000", "How many projects an account may have."))
+    max_environments_per_project: int = field(
+        metadata=_read_by(_quota, "100", "How many environments a project may have.")
+    )
+    max_flags_per_environment: int = field(metadata=_read_by(_quota, "5000", "How many flags an environment may have."))
+    max_rules_per_flag: int = field(metadata=_read_by(_quota, "1000", "How many targeting rules a flag may have."))
     trusted_proxies: tuple[IPNetwork, ...] = field(
         metadata=_read_by(
             values.parse_networks, "", "Networks, separated by commas, whose X-Forwarded-For is believed."

@@ -183,6 +183,11 @@ def parse_origins(text: str) -> tuple[str, ...]:
     """Origins as browsers send them, separated by commas."""
 
     def origin(item: str) -> str:
+        if "*" in item:
+            raise ValueError(
+                f"must name each origin, as in https://flags.example.com; a wildcard such as {item!r} is not accepted, "
+                "since it would let every page on the web call /api (/sdk answers every page without this setting)"
+            )
         url = _web_address(item)
         if not url or url.path.strip("/"):
             raise ValueError(f"must be origins, as in https://flags.example.com, without a path; {item!r} is none")

@@ -12,6 +12,12 @@ from flagstaff.storage.feed import notify_change
 
 _columns = tables.changes.c
 _insert = tables.changes.insert()
+_latest = sa.select(sa.func.max(_columns.id)).where(_columns.environment_id == sa.bindparam("environment"))
+_changed = (
+    sa.select(sa.func.max(_columns.id), _columns.flag_id)
+    .where(_columns.environment_id == sa.bindparam("environment"), _columns.id > sa.bindparam("since"))
+    .group_by(_columns.flag_id)
+)
 
 
 async def record(transaction: Transaction, change: Change) -> None:
@@ -31,6 +37,25 @@ async def record(transaction: Transaction, change: Change) -> None:
     await transaction.connection.execute(_insert, values)
     await notify_change(transaction.connection, transaction.instance, change.scope)
     transaction.changes.append(change)
+
+
+async def changed_flags(connection: AsyncConnection, environment_id: UUID, since: int) -> tuple[int, set[UUID]]:
+    """The number of the latest change in an environment, and the flags that were changed after the number `since`.
+
+    The writes of one project follow one another, so that nothing with a lower number is still to come.
+    """
+    latest, flags = since, set[UUID]()
+    for number, flag_id in await connection.execute(_changed, {"environment": environment_id, "since": since}):
+        latest = max(latest, number)
+        if flag_id is not None:
+            flags.add(flag_id)
+    return latest, flags
+
+
+async def latest_change(connection: AsyncConnection, environment_id: UUID) -> int:
+    """The number of the latest change in an environment; 0 if there is none."""
+    number: int | None = (await connection.execute(_latest, {"environment": environment_id})).scalar_one()
+    return number or 0
 
 
 async def list_changes(

@@ -6,17 +6,21 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.errors import not_found
+from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.projects import Environment
+from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
+from flagstaff.storage.lists import Listing
 
 _columns = tables.environments.c
 _environment = sa.select(_columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at)
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
-_of_project = _environment.where(_columns.project_id == sa.bindparam("project")).order_by(
-    _columns.created_at.desc(), _columns.id.desc()
+_of_project = Listing(
+    _environment.where(_columns.project_id == sa.bindparam("project")), (_columns.created_at, _columns.id)
 )
+_count = sa.select(sa.func.count()).where(_columns.project_id == sa.bindparam("project"))
 _update = tables.environments.update().where(_columns.id == sa.bindparam("environment"))
 _delete = tables.environments.delete().where(_columns.id == sa.bindparam("environment"))
 
@@ -42,9 +46,15 @@ async def get_environment(connection: AsyncConnection, project_id: UUID, environ
     return environment
 
 
-async def list_environments(connection: AsyncConnection, project_id: UUID) -> list[Environment]:
-    """The environments of a project, newest first."""
-    return [Environment(*row) for row in await connection.execute(_of_project, {"project": project_id})]
+async def list_environments(connection: AsyncConnection, project_id: UUID, window: Window = WHOLE) -> list[Environment]:
+    """The environments of a project, oldest first, by the time of their creation and their id."""
+    rows = await _of_project.rows(connection, window, {"project": project_id})
+    return await collect(Environment(*tuple(row)) for row in rows)
+
+
+async def count_environments(connection: AsyncConnection, project_id: UUID) -> int:
+    """How many environments a project has."""
+    return int((await connection.execute(_count, {"project": project_id})).scalar_one())
 
 
 async def rename_environment(connection: AsyncConnection, environment_id: UUID, name: str) -> None:

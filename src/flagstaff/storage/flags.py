@@ -1,5 +1,6 @@
 """Flags in the database."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -7,8 +8,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Flag
+from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
+from flagstaff.storage.lists import Listing
 
 _columns = tables.flags.c
 _flag = sa.select(
@@ -29,9 +33,15 @@ _by_id = _flag.where(
     _columns.environment_id == sa.bindparam("environment"),
     tables.environments.c.project_id == sa.bindparam("project"),
 )
-_of_environment = _flag.where(_columns.environment_id == sa.bindparam("environment")).order_by(
-    _columns.created_at.desc(), _columns.id.desc()
+_of_environment = Listing(
+    _flag.where(_columns.environment_id == sa.bindparam("environment")),
+    (_columns.created_at, _columns.id),
+    descending=True,
 )
+_chosen = _flag.where(
+    _columns.environment_id == sa.bindparam("environment"), _columns.id.in_(sa.bindparam("flags", expanding=True))
+)
+_count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
 _update = tables.flags.update().where(_columns.id == sa.bindparam("flag"))
 _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 
@@ -51,10 +61,21 @@ async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id
     return Flag(*tuple(row))
 
 
-async def list_flags(connection: AsyncConnection, environment_id: UUID) -> list[Flag]:
-    """The flags of an environment, newest first."""
-    rows = await connection.execute(_of_environment, {"environment": environment_id})
-    return [Flag(*tuple(row)) for row in rows]
+async def list_flags(connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE) -> list[Flag]:
+    """The flags of an environment, newest first, by the time of their creation and their id."""
+    rows = await _of_environment.rows(connection, window, {"environment": environment_id})
+    return await collect(Flag(*tuple(row)) for row in rows)
+
+
+async def find_flags(connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]) -> list[Flag]:
+    """Those of an environment's flags that have one of these ids."""
+    rows = await connection.execute(_chosen, {"environment": environment_id, "flags": list(flag_ids)})
+    return await collect(Flag(*tuple(row)) for row in rows)
+
+
+async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many flags an environment has."""
+    return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
 
 
 async def update_flag(connection: AsyncConnection, flag: Flag) -> None:

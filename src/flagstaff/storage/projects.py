@@ -5,8 +5,11 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.projects import Project
+from flagstaff.pacing import collect
 from flagstaff.storage import tables
+from flagstaff.storage.lists import Listing
 
 _columns = tables.projects.c
 _project = sa.select(
@@ -22,9 +25,10 @@ _project = sa.select(
 _insert = tables.projects.insert()
 _by_id = _project.where(_columns.id == sa.bindparam("project"))
 _by_id_for_update = _by_id.with_for_update()
-_of_owner = _project.where(_columns.owner_id == sa.bindparam("owner")).order_by(
-    _columns.created_at.desc(), _columns.id.desc()
+_of_owner = Listing(
+    _project.where(_columns.owner_id == sa.bindparam("owner")), (_columns.created_at, _columns.id), descending=True
 )
+_count = sa.select(sa.func.count()).where(_columns.owner_id == sa.bindparam("owner"))
 _update = tables.projects.update().where(_columns.id == sa.bindparam("project"))
 _delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
 
@@ -50,9 +54,15 @@ async def find_project_for_update(connection: AsyncConnection, project_id: UUID)
     return Project(*row) if row else None
 
 
-async def list_projects(connection: AsyncConnection, owner_id: UUID) -> list[Project]:
-    """The projects of an account, newest first."""
-    return [Project(*row) for row in await connection.execute(_of_owner, {"owner": owner_id})]
+async def list_projects(connection: AsyncConnection, owner_id: UUID, window: Window = WHOLE) -> list[Project]:
+    """The projects of an account, newest first, by the time of their creation and their id."""
+    rows = await _of_owner.rows(connection, window, {"owner": owner_id})
+    return await collect(Project(*tuple(row)) for row in rows)
+
+
+async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
+    """How many projects an account has."""
+    return int((await connection.execute(_count, {"owner": owner_id})).scalar_one())
 
 
 async def update_project(connection: AsyncConnection, project: Project) -> None:

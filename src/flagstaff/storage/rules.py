@@ -1,6 +1,6 @@
 """Targeting rules in the database."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Rule, RuleType
+from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.pacing import collect
 from flagstaff.storage import tables
+from flagstaff.storage.lists import Listing
 
 _columns = tables.rules.c
 _rule = sa.select(
@@ -24,12 +27,17 @@ _rule = sa.select(
 )
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
-_of_flag = _rule.where(_columns.flag_id == sa.bindparam("flag")).order_by(
-    _columns.priority.desc(), _columns.created_at, _columns.id
+# The lowest priority has no counterpart among the integers of 32 bits.
+_order = (-sa.cast(_columns.priority, sa.BigInteger), _columns.created_at, _columns.id)
+_of_flag = Listing(_rule.where(_columns.flag_id == sa.bindparam("flag")), _order)
+_of_flags = _rule.where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
+_of_environment = Listing(
+    _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
+        tables.flags.c.environment_id == sa.bindparam("environment")
+    ),
+    (_columns.flag_id, *_order),
 )
-_of_environment = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
-    tables.flags.c.environment_id == sa.bindparam("environment")
-)
+_count = sa.select(sa.func.count()).where(_columns.flag_id == sa.bindparam("flag"))
 _update = tables.rules.update().where(_columns.id == sa.bindparam("rule"))
 _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
@@ -47,15 +55,29 @@ async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) ->
     return _from_row(row)
 
 
-async def list_rules(connection: AsyncConnection, flag_id: UUID) -> list[Rule]:
-    """The rules of a flag in the order in which they are tried."""
-    return [_from_row(row) for row in await connection.execute(_of_flag, {"flag": flag_id})]
+async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> list[Rule]:
+    """The rules of a flag in the order in which they are tried: by priority downwards, time of creation and id."""
+    rows = await _of_flag.rows(connection, window, {"flag": flag_id})
+    return await collect(_from_row(row) for row in rows)
 
 
-async def list_rules_of_environment(connection: AsyncConnection, environment_id: UUID) -> list[Rule]:
-    """The rules of all flags of an environment, in no order."""
-    rows = await connection.execute(_of_environment, {"environment": environment_id})
-    return [_from_row(row) for row in rows]
+async def list_rules_of_environment(
+    connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE
+) -> list[Rule]:
+    """The rules of all flags of an environment, by flag, each flag's in the order in which they are tried."""
+    rows = await _of_environment.rows(connection, window, {"environment": environment_id})
+    return await collect(_from_row(row) for row in rows)
+
+
+async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> list[Rule]:
+    """The rules of some flags, in no order."""
+    rows = await connection.execute(_of_flags, {"flags": list(flag_ids)})
+    return await collect(_from_row(row) for row in rows)
+
+
+async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:
+    """How many rules a flag has."""
+    return int((await connection.execute(_count, {"flag": flag_id})).scalar_one())
 
 
 async def update_rule(connection: AsyncConnection, rule: Rule) -> None:

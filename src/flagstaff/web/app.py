@@ -2,8 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
+import msgspec
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -24,6 +26,7 @@ from flagstaff.web.edge.bodies import BodyLimit
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
+from flagstaff.web.health import Shared
 from flagstaff.web.management import accounts, changes, environments, flags, history, projects, rules
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.invalid import add_problem_handlers
@@ -48,6 +51,10 @@ class State:
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
 
+    async def render_figures(self) -> tuple[bytes, str]:
+        """The text that Prometheus reads, and its content type."""
+        return self.metrics.render()
+
 
 def create_api() -> FastAPI:
     """The routes, which need no state to be described."""
@@ -55,7 +62,6 @@ def create_api() -> FastAPI:
     for resource in (accounts, projects, environments, flags, rules, changes, history, health):
         app.routes.extend(resource.router.routes)  # one flat list, in which a 405 finds all methods of an address
     add_problem_handlers(app)
-    add_docs(app, lambda: describe(app, __version__))
     return app
 
 
@@ -64,16 +70,25 @@ def describe_api() -> dict[str, Any]:
     return describe(create_api(), __version__)
 
 
+@cache
+def _description() -> bytes:
+    """The same as it is served. To build it takes too long for the event loop, so that is done before the start."""
+    return msgspec.json.encode(describe_api())
+
+
 def create_app(
     state: State, evaluate: Evaluate, *, request_ids: RequestIds, cross_origin: CrossOrigin, access_log: bool
 ) -> ASGIApp:
     """The whole application, from the outermost middleware to the routes."""
     api = create_api()
+    add_docs(api, _description())
     api.router.default = Dashboard(api.router.default)
     for part in fields(state):
         setattr(api.state, part.name, getattr(state, part.name))
+    api.state.readiness = Shared(state.check_readiness)
+    api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
-    others = Authentication(api, state.accounts.authenticate)
+    others = Authentication(api, state.accounts.authenticate, state.limits.api)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Past the framework, which would take longer than the answer does.

@@ -1,16 +1,14 @@
 """The API's description and its browser, which needs nothing from other hosts."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
-
-from flagstaff.web.edge.responses import json_response
 
 # Swagger UI writes styles as it draws; scripts come from here alone.
 _POLICY = (
@@ -36,23 +34,31 @@ _START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking:
 """
 
 
-def add_docs(app: FastAPI, describe: Callable[[], dict[str, Any]]) -> None:
-    """Add `/openapi.json`, which is what `describe` returns, and `/docs` to an application."""
+class _Document:
+    """Bytes that change with the program only, so a client that has them is told so."""
+
+    def __init__(self, body: bytes, headers: Mapping[str, str]) -> None:
+        self._body = body
+        self._headers = {**headers, "cache-control": "no-cache", "etag": f'"{hashlib.sha256(body).hexdigest()[:32]}"'}
+
+    async def answer(self, request: Request) -> Response:
+        """The document, or 304."""
+        if self._headers["etag"] in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers={name: self._headers[name] for name in ("cache-control", "etag")})
+        return Response(self._body, headers=self._headers)
+
+
+def add_docs(app: FastAPI, description: bytes) -> None:
+    """Add `/openapi.json`, which is `description`, and `/docs` to an application."""
     package = find_spec("fastapi_offline")  # it brings Swagger UI's files; its code is not used
     assert package is not None
     assert package.origin is not None
     assets = StaticFiles(directory=Path(package.origin).parent / "static")
-
-    async def description(_: Request) -> Response:
-        return json_response(describe())
-
-    async def page(_: Request) -> Response:
-        return HTMLResponse(_PAGE, headers={"content-security-policy": _POLICY})
-
-    async def start(_: Request) -> Response:
-        return Response(_START, media_type="text/javascript")
-
-    app.add_route("/openapi.json", description, include_in_schema=False)
-    app.add_route("/docs", page, include_in_schema=False)
-    app.add_route("/docs/start.js", start, include_in_schema=False)
+    page = {"content-type": "text/html; charset=utf-8", "content-security-policy": _POLICY}
+    for path, document in (
+        ("/openapi.json", _Document(description, {"content-type": "application/json"})),
+        ("/docs", _Document(_PAGE.encode(), page)),
+        ("/docs/start.js", _Document(_START.encode(), {"content-type": "text/javascript; charset=utf-8"})),
+    ):
+        app.add_route(path, document.answer, include_in_schema=False)
     app.mount("/docs/assets", assets)

@@ -1,13 +1,53 @@
 """Is it alive, is it ready, and how does it fare: for load balancers and monitoring."""
 
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from flagstaff.domain.errors import Error
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response
 
 router = APIRouter(tags=["Health"])
+
+
+SHARED_SECONDS = 1.0
+
+T = TypeVar("T")
+
+
+class Shared(Generic[T]):
+    """One answer for everybody who asks within a second: anybody may ask, and the answer costs something."""
+
+    def __init__(self, ask: Callable[[], Awaitable[T]], clock: Callable[[], float] = time.monotonic) -> None:
+        """`ask` gives the answer, or raises an Error, which is shared, too."""
+        self._ask = ask
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._answer: T | Error
+        self._expires_at = float("-inf")
+
+    async def __call__(self) -> T:
+        """The answer; raises Error as `ask` does."""
+        async with self._lock:
+            if self._clock() >= self._expires_at:
+                self._answer = await self._try()
+                self._expires_at = self._clock() + SHARED_SECONDS
+            answer = self._answer
+        if isinstance(answer, Error):
+            raise answer.with_traceback(None)
+        return answer
+
+    async def _try(self) -> T | Error:
+        try:
+            return await self._ask()
+        except Error as error:
+            return error
 
 
 class StatusOut(BaseModel):
@@ -26,13 +66,16 @@ async def health() -> Response:
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=StatusOut, responses=problems(503))
 async def ready(request: Request) -> Response:
-    """The database can be reached and is migrated. Evaluations go on from memory even while it is not."""
-    await request.app.state.check_readiness()
+    """The database can be reached and is migrated. Evaluations go on from memory even while it is not.
+
+    The answer is at most a second old.
+    """
+    await request.app.state.readiness()
     return json_response({"status": "ready"})
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request) -> Response:
-    """Figures for Prometheus."""
-    body, media_type = request.app.state.metrics.render()
+    """Figures for Prometheus, at most a second old."""
+    body, media_type = await request.app.state.figures()
     return Response(body, headers={"content-type": media_type})

@@ -76,6 +76,13 @@ _EVALUATE_OUT = {
 }
 
 
+def _describe_link(success: dict[str, Any]) -> None:
+    """Say that a list which comes as an array tells of its next part in a header."""
+    if success["content"]["application/json"]["schema"].get("type") == "array":
+        text = 'With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`.'
+        success["headers"] = {"Link": {"description": text, "schema": {"type": "string"}}}
+
+
 def describe(app: FastAPI, version: str) -> dict[str, Any]:
     """The document of all routes."""
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
@@ -85,6 +92,10 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                 operation = document["paths"][route.path_format][method.lower()]
                 operation["operationId"] = route.name
                 operation["responses"].pop("422", None)  # bad input is a 400 here
+                if "security" in operation:
+                    operation["responses"] |= {"429": problems(429)[429]}  # an account's limit holds for all it does
+                if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
+                    _describe_link(operation["responses"]["200"])
     document["paths"][PATH] = {"post": _EVALUATE}
     components = document["components"]
     for unused in ("HTTPValidationError", "ValidationError"):

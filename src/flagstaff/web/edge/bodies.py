@@ -1,11 +1,29 @@
-"""The bound on request bodies."""
+"""The bounds on request bodies, by the address that a request is sent to."""
+
+import re
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.errors import Code, Error
 
-BODY_MAX_BYTES = 256 * 1024
-_TOO_LARGE = f"The body is larger than {BODY_MAX_BYTES // 1024} KiB."
+_KIB = 1024
+BODY_MAX_BYTES = 256 * _KIB
+"""For evaluations, and the most that any address takes."""
+
+# A description has up to 10,000 characters, and JSON may spell a character with twelve bytes.
+_WITH_DESCRIPTION = 128 * _KIB
+# Enough for a password of 1,024 such characters beside an email, and for a rule.
+_OTHERS = 16 * _KIB
+_BOUNDS = (
+    (re.compile(r"/sdk/.*"), BODY_MAX_BYTES),
+    (re.compile(r"/api/projects(/[^/]+)?"), _WITH_DESCRIPTION),
+    (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags(/[^/]+)?"), _WITH_DESCRIPTION),
+)
+
+
+def body_max_bytes(path: str) -> int:
+    """How long a body may be that is sent to an address."""
+    return next((bound for pattern, bound in _BOUNDS if pattern.fullmatch(path)), _OTHERS)
 
 
 class BodyLimit:
@@ -18,17 +36,22 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        bound = body_max_bytes(scope["path"])
         for name, value in scope["headers"]:
-            if name == b"content-length" and value.isdigit() and int(value) > BODY_MAX_BYTES:
-                raise Error(Code.TOO_LARGE, _TOO_LARGE)
+            if name == b"content-length" and value.isdigit() and int(value) > bound:
+                raise _too_large(bound)
         received = 0
 
         async def receive_within_bound() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > BODY_MAX_BYTES:
-                raise Error(Code.TOO_LARGE, _TOO_LARGE)
+            if received > bound:
+                raise _too_large(bound)
             return message
 
         await self._app(scope, receive_within_bound, send)
+
+
+def _too_large(bound: int) -> Error:
+    return Error(Code.TOO_LARGE, f"The body is larger than {bound // _KIB} KiB, the most that this address accepts.")

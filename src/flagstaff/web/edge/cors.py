@@ -8,6 +8,7 @@ _ANY: Headers = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"Retry-After, X-Request-ID"),
 )
+_API_EXPOSED = (b"access-control-expose-headers", b"Link, Retry-After, X-Request-ID")
 _SDK_PREFLIGHT: Headers = (
     (b"access-control-allow-methods", b"POST"),
     (b"access-control-allow-headers", b"Content-Type, X-SDK-Key, X-Request-ID"),
@@ -34,7 +35,7 @@ class CrossOrigin:
             return ()
         if origin is None or origin not in self._allowed:
             return ((b"vary", b"Origin"),)
-        return ((b"access-control-allow-origin", origin), (b"vary", b"Origin"), _ANY[1])
+        return ((b"access-control-allow-origin", origin), (b"vary", b"Origin"), _API_EXPOSED)
 
     def preflight(self, path: str, origin: bytes) -> Headers:
         """What the answer to a preflight adds; nothing for pages that may not call: their browsers hold them back."""

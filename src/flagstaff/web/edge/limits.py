@@ -1,11 +1,12 @@
 """The rate limits, and whom a request counts against."""
 
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 from starlette.types import Scope
 
 from flagstaff.domain.errors import Code, Error
@@ -27,6 +28,7 @@ class Limits:
     login: SlidingWindow | None
     login_failures: SlidingWindow | None
     reset: SlidingWindow | None
+    api: SlidingWindow | None
     trusted_proxies: Sequence[IPv4Network | IPv6Network]
 
     def client(self, scope: Scope) -> Hashable:
@@ -50,11 +52,36 @@ def admit(limiter: SlidingWindow | None, client: Hashable) -> None:
         raise limited(wait_seconds)
 
 
-def admission(choose: Callable[[Limits], SlidingWindow | None]) -> Callable[[Request], Awaitable[None]]:
-    """A dependency that counts each request of a route against one of the limits."""
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A dependency of an `AdmittedRoute`, which counts each request against one of the limits."""
 
-    async def admit_request(request: Request) -> None:
+    choose: Callable[[Limits], SlidingWindow | None]
+
+    def __call__(self) -> None:
+        """Nothing: the route has counted the request before it read the body."""
+
+    def admit(self, request: Request) -> None:
+        """Count a request; raises Error LIMITED beyond the limit."""
         limits: Limits = request.app.state.limits
-        admit(choose(limits), limits.client(request.scope))
+        admit(self.choose(limits), limits.client(request.scope))
 
-    return admit_request
+
+def admission(choose: Callable[[Limits], SlidingWindow | None]) -> Admission:
+    """A dependency that has an `AdmittedRoute` count each request against one of the limits."""
+    return Admission(choose)
+
+
+class AdmittedRoute(APIRoute):
+    """Counts a request before its body is read. The framework reads the body before it calls any dependency."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        admissions = [each.dependency for each in self.dependencies if isinstance(each.dependency, Admission)]
+
+        async def admit_and_handle(request: Request) -> Response:
+            for each in admissions:
+                each.admit(request)
+            return await handle(request)
+
+        return admit_and_handle

@@ -10,13 +10,13 @@ from flagstaff.domain.accounts import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.domain.errors import Code, Error
 from flagstaff.runtime.background import Background
 from flagstaff.services.accounts import Accounts
-from flagstaff.web.edge.limits import Limits, admission, admit
+from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission, admit
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.schemas import Body, Email, Password, Text
 
-router = APIRouter(tags=["Accounts"])
+router = APIRouter(tags=["Accounts"], route_class=AdmittedRoute)
 
 _RESET_REQUESTED = "If the account exists, a reset link has been sent."
 _RESET_DONE = "Password reset successful"

@@ -1,5 +1,6 @@
 """HTTP of environments."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Request
@@ -13,6 +14,7 @@ from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import Id
+from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
@@ -62,6 +64,9 @@ def _view(environment: Environment) -> dict[str, Any]:
     return {**_item(environment), "project_id": environment.project_id}
 
 
+_listing = Listing(_item, lambda environment: (environment.created_at, environment.id), BY_AGE)
+
+
 async def _environments(request: Request) -> Environments:
     environments: Environments = request.app.state.environments
     return environments
@@ -79,10 +84,10 @@ async def create_environment(
     return json_response(_view(created), 201)
 
 
-@router.get("", response_model=list[EnvironmentItem], responses=problems(401, 404, 503))
-async def list_environments(project_id: Id, actor: CurrentActor, environments: Service) -> Response:
-    """The environments of a project, newest first."""
-    return json_response([_item(each) for each in await environments.list_environments(actor, project_id)])
+@router.get("", response_model=list[EnvironmentItem], responses=problems(400, 401, 404, 503))
+async def list_environments(project_id: Id, part: ListPart, actor: CurrentActor, environments: Service) -> Response:
+    """The environments of a project, oldest first: a project starts with production and staging."""
+    return await _listing.respond(part, partial(environments.list_environments, actor, project_id))
 
 
 @router.get("/{env_id}", response_model=EnvironmentOut, responses=problems(401, 404, 503))

@@ -1,5 +1,6 @@
 """HTTP of flags. When a change's response leaves, no later evaluation sees the state before it."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Request
@@ -13,6 +14,7 @@ from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
+from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import (
     Body,
     Description,
@@ -81,6 +83,9 @@ def _view(flag: Flag) -> dict[str, Any]:
     }
 
 
+_listing = Listing(_view, lambda flag: (flag.created_at, flag.id), BY_AGE)
+
+
 async def _flags(request: Request) -> Flags:
     flags: Flags = request.app.state.flags
     return flags
@@ -95,10 +100,10 @@ async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentA
     return json_response(_view(await flags.create_flag(actor, project_id, env_id, **body.model_dump())), 201)
 
 
-@router.get("", response_model=list[FlagOut], responses=problems(401, 404, 503))
-async def list_flags(project_id: Id, env_id: Id, actor: CurrentActor, flags: Service) -> Response:
+@router.get("", response_model=list[FlagOut], responses=problems(400, 401, 404, 503))
+async def list_flags(project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, flags: Service) -> Response:
     """The flags of an environment, newest first."""
-    return json_response([_view(flag) for flag in await flags.list_flags(actor, project_id, env_id)])
+    return await _listing.respond(part, partial(flags.list_flags, actor, project_id, env_id))
 
 
 @router.get("/{flag_id}", response_model=FlagOut, responses=problems(401, 404, 503))

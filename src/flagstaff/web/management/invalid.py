@@ -28,8 +28,9 @@ _MESSAGES = {
     "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
-# More help nobody: each costs time on the event loop, and a body has room for many thousands.
+# More would help nobody: each costs time on the event loop, and a body has room for many thousands.
 _MAX_FIELD_ERRORS = 20
+_GUESS_MAX_LENGTH = 64  # a longer name resembles no field of ours, and to compare it takes long
 _METHODS_OF_FILES = ("GET", "HEAD")  # inside the mounted folder, the only place where no route matches any more
 _UNREADABLE = "is not JSON that can be read: it is nested too deeply or holds too long a number"
 _DETAILS = {
@@ -95,7 +96,7 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
 
 def _unknown(request: Request, place: str, field: str) -> str:
     known = _known_fields(request.scope.get("route"), place)
-    near = get_close_matches(field, known, n=1)
+    near = get_close_matches(field, known, n=1) if len(field) <= _GUESS_MAX_LENGTH else []
     advice = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
     return f"is not a known field; {advice}"
 

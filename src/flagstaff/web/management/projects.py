@@ -1,5 +1,6 @@
 """HTTP of projects."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Request
@@ -13,6 +14,7 @@ from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import Id
+from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, Description, Moment, Name, Update, Uuid, optional
 
 router = APIRouter(prefix="/api/projects", tags=["Projects"])
@@ -56,6 +58,9 @@ def _view(project: Project) -> dict[str, Any]:
     }
 
 
+_listing = Listing(_view, lambda project: (project.created_at, project.id), BY_AGE)
+
+
 async def _projects(request: Request) -> Projects:
     projects: Projects = request.app.state.projects
     return projects
@@ -64,16 +69,16 @@ async def _projects(request: Request) -> Projects:
 Service = Annotated[Projects, Depends(_projects)]
 
 
-@router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 413, 503))
+@router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 409, 413, 503))
 async def create_project(body: NewProject, actor: CurrentActor, projects: Service) -> Response:
     """Create a project, with the environments `production` and `staging`."""
     return json_response(_view(await projects.create_project(actor, name=body.name, description=body.description)), 201)
 
 
-@router.get("", response_model=list[ProjectOut], responses=problems(401, 503))
-async def list_projects(actor: CurrentActor, projects: Service) -> Response:
+@router.get("", response_model=list[ProjectOut], responses=problems(400, 401, 503))
+async def list_projects(part: ListPart, actor: CurrentActor, projects: Service) -> Response:
     """Your projects, newest first."""
-    return json_response([_view(project) for project in await projects.list_projects(actor)])
+    return await _listing.respond(part, partial(projects.list_projects, actor))
 
 
 @router.get("/{project_id}", response_model=ProjectOut, responses=problems(401, 404, 503))

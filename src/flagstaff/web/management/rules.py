@@ -1,18 +1,22 @@
 """HTTP of targeting rules. When a change's response leaves, no later evaluation sees the state before it."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar
+from uuid import UUID
 
+import msgspec
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from flagstaff.domain.flags import Rule, RuleType
+from flagstaff.domain.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
 from flagstaff.domain.moments import format_moment
 from flagstaff.services.rules import Rules
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
+from flagstaff.web.management.lists import AwareDatetime, Listing, ListPart
 from flagstaff.web.management.schemas import Body, Moment, Priority, RuleTypeName, RuleValue, Update, Uuid, optional
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
@@ -66,6 +70,15 @@ def _view(rule: Rule) -> dict[str, Any]:
     }
 
 
+Weight = Annotated[int, msgspec.Meta(ge=-PRIORITY_MAX, le=-PRIORITY_MIN)]  # a priority with its sign changed
+_of_flag = Listing(_view, lambda rule: (-rule.priority, rule.created_at, rule.id), tuple[Weight, AwareDatetime, UUID])
+_of_environment = Listing(
+    _view,
+    lambda rule: (rule.flag_id, -rule.priority, rule.created_at, rule.id),
+    tuple[UUID, Weight, AwareDatetime, UUID],
+)
+
+
 def _values(given: dict[str, Any]) -> dict[str, Any]:
     return {name: RuleType(value) if name == "rule_type" else value for name, value in given.items()}
 
@@ -78,16 +91,16 @@ async def _rules(request: Request) -> Rules:
 Service = Annotated[Rules, Depends(_rules)]
 
 
-@router.post(_RULES, status_code=201, response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
+@router.post(_RULES, status_code=201, response_model=RuleOut, responses=problems(400, 401, 404, 409, 413, 503))
 async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
     """Create a rule."""
     return json_response(_view(await rules.create_rule(actor, path, **_values(body.model_dump()))), 201)
 
 
-@router.get(_RULES, response_model=list[RuleOut], responses=problems(401, 404, 503))
-async def list_rules(path: FlagIds, actor: CurrentActor, rules: Service) -> Response:
+@router.get(_RULES, response_model=list[RuleOut], responses=problems(400, 401, 404, 503))
+async def list_rules(path: FlagIds, part: ListPart, actor: CurrentActor, rules: Service) -> Response:
     """The rules of a flag in the order in which they are tried: by priority, then oldest first."""
-    return json_response([_view(rule) for rule in await rules.list_rules(actor, path)])
+    return await _of_flag.respond(part, partial(rules.list_rules, actor, path))
 
 
 @router.get(_RULES + "/{rule_id}", response_model=RuleOut, responses=problems(401, 404, 503))
@@ -109,8 +122,9 @@ async def delete_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Se
     return no_content()
 
 
-@router.get("/rules", response_model=list[RuleOut], responses=problems(401, 404, 503))
-async def list_environment_rules(project_id: Id, env_id: Id, actor: CurrentActor, rules: Service) -> Response:
+@router.get("/rules", response_model=list[RuleOut], responses=problems(400, 401, 404, 503))
+async def list_environment_rules(
+    project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, rules: Service
+) -> Response:
     """The rules of all flags of an environment, flag by flag, each flag's in the order in which they are tried."""
-    found = await rules.list_rules_of_environment(actor, project_id, env_id)
-    return json_response([_view(rule) for rule in found])
+    return await _of_environment.respond(part, partial(rules.list_rules_of_environment, actor, project_id, env_id))

@@ -73,10 +73,21 @@ def optional() -> Any:
     return Field(default_factory=str)
 
 
+# More than any resource has. Each unknown field costs time on the event loop, and a body has room for thousands.
+FIELDS_MAX = 40
+
+
 class Body(BaseModel):
     """A request body: strict types, no unknown fields."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bound_fields(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > FIELDS_MAX:
+            raise ValueError(f"has {len(given)} fields; at most {FIELDS_MAX} are accepted")
+        return given
 
 
 class Update(Body):

@@ -131,5 +131,6 @@ def _malformed(error: Exception) -> Error:
 
 
 def _unknown(field: str) -> str:
-    near = get_close_matches(field, EvaluateRequest.__struct_fields__, n=1)
+    # What is much longer resembles neither, and to compare it takes long.
+    near = get_close_matches(field, EvaluateRequest.__struct_fields__, n=1) if len(field) <= 64 else []
     return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known are environment, context'}"

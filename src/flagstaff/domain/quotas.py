@@ -1,0 +1,44 @@
+"""Quotas: how many resources of a kind there may be in one place, so that no account fills the memory of all."""
+
+from dataclasses import dataclass
+
+from flagstaff.domain.errors import Code, Error
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """At most `maximum` `resources` in a `place`; `setting` names the variable by which an operator chooses that."""
+
+    maximum: int
+    place: str
+    resources: str
+    setting: str
+
+    def require_room(self, present: int) -> None:
+        """Raise Error CONFLICT if there are that many already."""
+        if present >= self.maximum:
+            raise Error(
+                Code.CONFLICT,
+                f"The {self.place} has {present} {self.resources}, and {self.setting} allows {self.maximum}. "
+                f"Delete {self.resources} that are no longer used, or ask the operator to raise the setting.",
+            )
+
+
+def projects_per_account(maximum: int) -> Quota:
+    """The quota of an account's projects."""
+    return Quota(maximum, "account", "projects", "FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT")
+
+
+def environments_per_project(maximum: int) -> Quota:
+    """The quota of a project's environments."""
+    return Quota(maximum, "project", "environments", "FLAGSTAFF_MAX_ENVIRONMENTS_PER_PROJECT")
+
+
+def flags_per_environment(maximum: int) -> Quota:
+    """The quota of an environment's flags."""
+    return Quota(maximum, "environment", "flags", "FLAGSTAFF_MAX_FLAGS_PER_ENVIRONMENT")
+
+
+def rules_per_flag(maximum: int) -> Quota:
+    """The quota of a flag's rules."""
+    return Quota(maximum, "flag", "rules", "FLAGSTAFF_MAX_RULES_PER_FLAG")

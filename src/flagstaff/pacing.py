@@ -1,0 +1,53 @@
+"""Long work on the event loop, done in pieces of a millisecond so that evaluations are answered in between.
+
+Pieces take turns: however many requests work at the same time, the loop looks at the network after each piece.
+"""
+
+import asyncio
+from asyncio import AbstractEventLoop, Lock
+from collections.abc import Generator, Iterable
+from time import perf_counter
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+T = TypeVar("T")
+
+PIECE_SECONDS = 0.001
+
+_turns: WeakKeyDictionary[AbstractEventLoop, Lock] = WeakKeyDictionary()
+
+
+async def pause() -> None:
+    """Return when it is the caller's turn to do another piece of work."""
+    loop = asyncio.get_running_loop()
+    turn = _turns.get(loop)
+    if turn is None:
+        turn = _turns[loop] = Lock()
+    async with turn:
+        await asyncio.sleep(0)
+
+
+async def in_pieces(work: Generator[None, None, T]) -> T:
+    """Run a generator to its end and return its value. It yields where it may be interrupted."""
+    while True:
+        until = perf_counter() + PIECE_SECONDS
+        while perf_counter() < until:
+            try:
+                next(work)
+            except StopIteration as end:
+                value: T = end.value
+                return value
+        await pause()
+
+
+async def collect(items: Iterable[T]) -> list[T]:
+    """The items as a list. Each must take less than a piece of work to make."""
+    collected: list[T] = []
+
+    def work() -> Generator[None]:
+        for item in items:
+            collected.append(item)
+            yield
+
+    await in_pieces(work())
+    return collected

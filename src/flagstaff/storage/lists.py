@@ -1,0 +1,37 @@
+"""Queries for lists, whole or in part. Each is built once: SQLAlchemy takes longer to build one than to run it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.domain.lists import Window
+
+_NO_LIMIT = 2**31 - 1
+
+
+class Listing:
+    """A query whose rows are ordered by columns, all upwards or all downwards, which tell each row from every other."""
+
+    def __init__(
+        self, query: sa.Select[Any], order: Sequence[sa.ColumnElement[Any]], *, descending: bool = False
+    ) -> None:
+        directed = [column.desc() for column in order] if descending else order
+        self._whole = query.order_by(*directed).limit(sa.bindparam("limit", type_=sa.Integer))
+        self._names = [f"after_{place}" for place in range(len(order))]
+        given = (sa.bindparam(name, type_=column.type) for name, column in zip(self._names, order, strict=True))
+        present, position = sa.tuple_(*order), sa.tuple_(*given)
+        self._rest = self._whole.where(present < position if descending else present > position)
+
+    async def rows(
+        self, connection: AsyncConnection, window: Window, parameters: Mapping[str, Any]
+    ) -> Iterable[sa.Row[Any]]:
+        """The rows of one consistent state, each of which is read from what the driver gave when it is asked for."""
+        values = {**parameters, "limit": _NO_LIMIT if window.limit is None else window.limit}
+        statement = self._whole
+        if window.after is not None:
+            statement = self._rest
+            values |= dict(zip(self._names, window.after, strict=True))
+        rows: Iterable[sa.Row[Any]] = await connection.execute(statement, values)
+        return rows

@@ -1,0 +1,80 @@
+"""Lists over HTTP: whole arrays, or with `limit` a part, whose `Link` header leads to the next one."""
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
+
+import msgspec
+from fastapi import Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from flagstaff.domain.errors import invalid_field
+from flagstaff.domain.lists import Window
+from flagstaff.web.edge.responses import json_array_response
+from flagstaff.web.management.schemas import Text
+
+LIMIT_MAX = 1000
+
+T = TypeVar("T")
+
+
+class ListQuery(BaseModel):
+    """Which part of a list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[
+        int | None, Field(ge=1, le=LIMIT_MAX, description="At most so many items; without it, the whole list.")
+    ] = None
+    cursor: Annotated[
+        Text | None, Field(description="Where the part begins: the `cursor` in the `Link` header of the part before.")
+    ] = None
+
+
+ListPart = Annotated[ListQuery, Query()]
+AwareDatetime = Annotated[datetime, msgspec.Meta(tz=True)]
+BY_AGE: Any = tuple[AwareDatetime, UUID]
+"""The position in a list that is ordered by time of creation and id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """A list: how an item is shown, and its position, the values by which the list is ordered, of type `position`."""
+
+    view: Callable[[T], dict[str, Any]]
+    position_of: Callable[[T], tuple[Any, ...]]
+    position: Any
+
+    async def respond(self, part: ListQuery, fetch: Callable[[Window], Awaitable[list[T]]]) -> Response:
+        """The part that is asked for, as an array; raises Error INVALID for a cursor that is none of ours."""
+        after = self._read(part.cursor) if part.cursor is not None else None
+        # One more than asked for tells whether there is a next part.
+        found = await fetch(Window(None if part.limit is None else part.limit + 1, after))
+        headers = {}
+        if part.limit is not None and len(found) > part.limit:
+            del found[part.limit :]
+            headers["link"] = f'<?limit={part.limit}&cursor={self._cursor(found[-1])}>; rel="next"'
+        return await json_array_response(map(self.view, _taken(found)), headers)
+
+    def _cursor(self, item: T) -> str:
+        return base64.urlsafe_b64encode(msgspec.json.encode(self.position_of(item))).rstrip(b"=").decode()
+
+    def _read(self, cursor: str) -> tuple[Any, ...]:
+        try:
+            text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+            position: tuple[Any, ...] = msgspec.json.decode(text, type=self.position)
+        except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
+            raise invalid_field("cursor", "is not a cursor of this list; leave it out to begin at its start") from None
+        return position
+
+
+def _taken(items: list[T]) -> Iterator[T]:
+    """The items, each of which leaves the list, so that a long one and its encoded form are not in memory together."""
+    items.reverse()
+    while items:
+        yield items.pop()
