@@ -6,9 +6,10 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from bench.machine import NotReadyError, free_port
@@ -78,14 +79,19 @@ class Server:
 class FlagstaffServer(Server):
     """Flagstaff from this checkout, on a data directory."""
 
-    def __init__(self, core: int, data: Path, switches: Switches) -> None:
+    def __init__(
+        self, core: int, data: Path, switches: Switches, settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """`settings` are variables beside those that the switches choose."""
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         environ = {
             "FLAGSTAFF_PORT": str(port),
             "FLAGSTAFF_DATA_DIR": str(data),
             "FLAGSTAFF_EVALUATE_RATE_LIMIT": "999999999/minute" if switches.limiter else "off",
+            "FLAGSTAFF_API_RATE_LIMIT": "off",
             "FLAGSTAFF_EVALUATE_LANE": "on" if switches.lane else "off",
+            **settings,
         }
         module = "flagstaff" if switches.history else "bench.without_history"
         super().__init__(core, (sys.executable, "-m", module, "serve"), data.with_name(f"{port}.log"), environ)

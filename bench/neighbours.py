@@ -1,0 +1,239 @@
+"""`python -m bench.neighbours`: what evaluations wait for while somebody else makes the server work hard.
+
+The server runs on one core. Evaluations arrive at a steady, modest rate whether or not earlier ones are answered, and
+each is timed from the moment it was due. Beside them works one noisy neighbour at a time.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+
+from bench.flag_sets import make_flag_set
+from bench.machine import Cores, NotReadyError, choose_cores
+from bench.raw_http import Connection, request
+from bench.report import print_table
+from bench.servers import FlagstaffServer, Switches
+from flagstaff.storage.database import Database
+from tests.support.builders import make_flag, store_all
+
+RATE = 200  # evaluations a second
+CONNECTIONS = 32
+QUIET_SECONDS, NOISY_SECONDS = 4, 8
+LATE_SECONDS = 2  # how long the last evaluations are waited for; those without an answer count as they stand then
+LIST_FLAGS, CHANGED_FLAGS = 1_500, 1_000
+WANTED_RATIO = 3
+_PASSWORD = "a password for the bench"
+_UNKNOWN_KEYS = {f"x{number}": 0 for number in range(20_000)}  # 228 KiB
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What a neighbour does: each of `clients` sends its request again and again, or at most `per_second` times."""
+
+    name: str
+    requests: Sequence[bytes]
+    clients: int
+    per_second: float = 1_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """An account's project and its `production`."""
+
+    token: str
+    path: str
+    environment_id: UUID
+    project_id: UUID
+    sdk_key: str
+
+
+def main() -> None:
+    """Measure each neighbour and print a table."""
+    try:
+        cores = choose_cores()
+    except NotReadyError as error:
+        sys.exit(f"bench: {error}")
+    with tempfile.TemporaryDirectory(prefix="flagstaff-bench-") as folder:
+        data = Path(folder) / "data"
+        data.mkdir(mode=0o700)
+        limits = {f"FLAGSTAFF_{name}_RATE_LIMIT": "off" for name in ("REGISTER", "LOGIN", "LOGIN_FAILURE")}
+        limits["FLAGSTAFF_API_RATE_LIMIT"] = "1200/minute"  # as it is by default
+        with FlagstaffServer(cores.server, data, Switches(), limits) as server:
+            server.wait_until_it_answers("/ready")
+            _measure(server, data, cores)
+
+
+def _measure(server: FlagstaffServer, data: Path, cores: Cores) -> None:
+    os.sched_setaffinity(0, {cores.load})
+    port = int(server.url.rpartition(":")[2])
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        victim = _make_place(client, data, "victim", 20)
+        neighbours = _neighbours(client, data)
+    evaluate = request(
+        "POST", "/sdk/v1/evaluate", {"environment": "production", "context": {"user_id": "ada"}}, sdk_key=victim.sdk_key
+    )
+    asyncio.run(_time_evaluations(port, evaluate, 1))  # loads the project
+    rows = []
+    for noise in neighbours:
+        quiet = asyncio.run(_time_evaluations(port, evaluate, QUIET_SECONDS))
+        with _noise(port, noise) as answered:
+            noisy = asyncio.run(_time_evaluations(port, evaluate, NOISY_SECONDS))
+            count = answered.value
+        ratio = _percentile(noisy, 0.99) / _percentile(quiet, 0.99)
+        figures = (_percentile(times, part) * 1000 for times in (quiet, noisy) for part in (0.5, 0.99))
+        verdict = "" if ratio <= WANTED_RATIO else f"above {WANTED_RATIO}"
+        rows.append((noise.name, verdict, *(f"{each:.2f}" for each in figures), f"{ratio:.1f}", str(count)))
+    print(f"{RATE} evaluations a second beside one neighbour at a time; milliseconds")
+    heads = ("neighbour", "", "quiet p50", "p99", "noisy p50", "p99", "ratio of p99", "answers to the neighbour")
+    print_table(heads, rows)
+
+
+def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
+    lists = _make_place(client, data, "lists", LIST_FLAGS, description="й" * 10_000)
+    writes = _make_place(client, data, "writes", CHANGED_FLAGS)
+    unknown = _make_place(client, data, "unknown", 1)
+    summaries = _make_place(client, data, "summaries", 100)
+    headers = {"authorization": f"Bearer {writes.token}"}
+    flags = client.get(f"{writes.path}/flags", headers=headers).json()
+    toggles = [request("POST", f"{writes.path}/flags/{each['id']}/toggle", token=writes.token) for each in flags]
+    # Evaluations of many minutes are not to be had in seconds; those of one show what a request costs by itself.
+    for _ in range(200):
+        body = {"environment": "production", "context": {"user_id": "ada"}}
+        client.post("/sdk/v1/evaluate", json=body, headers={"x-sdk-key": summaries.sdk_key})
+    login = request("POST", "/auth/login", {"email": "lists@example.com", "password": _PASSWORD})
+    summary = f"{summaries.path}/evaluations/summary?interval=1h"
+    client.post("/sdk/v1/evaluate", json={"environment": "production"}, headers={"x-sdk-key": writes.sdk_key})
+    return [
+        Noise("GET /openapi.json, 50 a second", [request("GET", "/openapi.json")], 10, 5),
+        Noise("GET /metrics, 50 a second", [request("GET", "/metrics")], 10, 5),
+        Noise("GET /api without a token, 100 a second", [request("GET", "/api/projects", token="x")], 10, 10),
+        Noise(
+            "228 KiB of unknown keys, 20 a second",
+            [request("PUT", unknown.path, _UNKNOWN_KEYS, token=unknown.token)],
+            4,
+            5,
+        ),
+        Noise(
+            f"8 parallel lists of {LIST_FLAGS:,} long flags",
+            [request("GET", f"{lists.path}/flags", token=lists.token)],
+            8,
+        ),
+        Noise(f"changes in an environment of {CHANGED_FLAGS:,} flags", toggles, 4),
+        Noise("50 parallel logins", [login], 50),
+        Noise("summaries, 20 a second", [request("GET", summary, token=summaries.token)], 4, 5),
+    ]
+
+
+def _make_place(client: httpx.Client, data: Path, name: str, size: int, *, description: str | None = None) -> Place:
+    """An account with a project, whose `production` gets the mixed set of flags."""
+    account = {"email": f"{name}@example.com", "password": _PASSWORD}
+    client.post("/auth/register", json=account).raise_for_status()
+    token = client.post("/auth/login", json=account).json()["token"]
+    headers = {"authorization": f"Bearer {token}"}
+    project = client.post("/api/projects", json={"name": name}, headers=headers).json()
+    at = f"/api/projects/{project['id']}/environments"
+    environments = client.get(at, headers=headers).json()
+    (production,) = (each for each in environments if each["key"] == "production")
+    place = Place(token, f"{at}/{production['id']}", UUID(production["id"]), UUID(project["id"]), project["sdk_key"])
+    asyncio.run(_store_flags(data, place, size, description))
+    return place
+
+
+async def _store_flags(data: Path, place: Place, size: int, description: str | None) -> None:
+    """Write flags straight into the database, before the server has looked at the environment."""
+    made = make_flag_set(size)
+    environment = replace(made.environment, id=place.environment_id, project_id=place.project_id)
+    flags, rules = [], []
+    for targeted in made.flags:
+        values = {name: getattr(targeted.flag, name) for name in ("key", "enabled", "rollout_percentage")}
+        flags.append(make_flag(environment, id=targeted.flag.id, description=description, **values))
+        rules.extend(targeted.rules)
+    database = Database(None, data)
+    try:
+        await store_all(database, *flags, *rules)
+    finally:
+        await database.close()
+
+
+async def _time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[float]:
+    """The latency of each evaluation, in seconds, counted from when it was due."""
+    free: asyncio.Queue[Connection] = asyncio.Queue()
+    for _ in range(CONNECTIONS):
+        free.put_nowait(await Connection.open(port))
+    latencies: list[float] = []
+
+    async def send(due: float) -> None:
+        connection = await free.get()
+        try:
+            assert await connection.exchange(evaluate) == 200
+        finally:  # also when it has taken too long
+            latencies.append(time.perf_counter() - due)
+        free.put_nowait(connection)
+
+    began = time.perf_counter()
+    tasks = []
+    for number in range(int(RATE * seconds)):
+        due = began + number / RATE
+        await asyncio.sleep(max(0, due - time.perf_counter()))
+        tasks.append(asyncio.create_task(send(due)))
+    _, late = await asyncio.wait(tasks, timeout=LATE_SECONDS)
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*late, return_exceptions=True)
+    while not free.empty():
+        free.get_nowait().close()
+    return latencies
+
+
+@contextmanager
+def _noise(port: int, noise: Noise) -> Iterator[Any]:
+    """A process that makes noise until the end; yields how many answers it has had."""
+    context = multiprocessing.get_context("spawn")
+    answered = context.Value("i", 0)
+    process = context.Process(target=_make_noise, args=(port, noise, answered), daemon=True)
+    process.start()
+    try:
+        deadline = time.monotonic() + 30
+        while not answered.value and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield answered
+    finally:
+        process.kill()
+        process.join()
+
+
+def _make_noise(port: int, noise: Noise, answered: Any) -> None:
+    os.nice(5)  # the clock of the evaluations is on the same core
+    asyncio.run(_work(port, noise, answered))
+
+
+async def _work(port: int, noise: Noise, answered: Any) -> None:
+    async def client(number: int) -> None:
+        connection = await Connection.open(port)
+        for turn in range(sys.maxsize):
+            due = asyncio.get_running_loop().time() + 1 / noise.per_second
+            if await connection.exchange(noise.requests[(number + turn * noise.clients) % len(noise.requests)]) == 0:
+                connection = await Connection.open(port)
+            answered.value += 1
+            await asyncio.sleep(max(0, due - asyncio.get_running_loop().time()))
+
+    await asyncio.gather(*(client(number) for number in range(noise.clients)))
+
+
+def _percentile(seconds: Sequence[float], part: float) -> float:
+    return sorted(seconds)[int(len(seconds) * part)]
+
+
+if __name__ == "__main__":
+    main()
