@@ -10,7 +10,8 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.services.projects import Projects
-from flagstaff.web.edge.bodies import BODY_MAX_BYTES
+from flagstaff.web.edge.bodies import body_max_bytes
+from flagstaff.web.management.schemas import FIELDS_MAX
 from tests.support.api import BASE_URL, Caller
 
 
@@ -58,9 +59,11 @@ async def test_a_body_that_is_announced_too_long_is_refused_unread(client: Calle
         yield b""
 
     for path in ("/auth/register", "/sdk/v1/evaluate", "/nowhere"):
-        headers = {"content-length": str(BODY_MAX_BYTES + 1), "content-type": "application/json"}
+        bound = body_max_bytes(path)
+        headers = {"content-length": str(bound + 1), "content-type": "application/json"}
         answer = await client.post(path, content=never_ending(), headers=headers)
-        assert (answer.status_code, answer.json()["detail"]) == (413, "The body is larger than 256 KiB.")
+        detail = f"The body is larger than {bound // 1024} KiB, the most that this address accepts."
+        assert (answer.status_code, answer.json()["detail"]) == (413, detail)
 
 
 async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Caller) -> None:
@@ -79,16 +82,16 @@ async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Call
         sent = 0
 
 
-async def test_a_body_of_exactly_256_kib_is_read(client: Caller) -> None:
-    body = b'{"email": "x", "password": "x"}'.ljust(BODY_MAX_BYTES)
+async def test_a_body_of_exactly_the_bound_is_read(client: Caller) -> None:
+    body = b'{"email": "x", "password": "x"}'.ljust(body_max_bytes("/auth/login"))
 
     assert (
         await client.post("/auth/login", content=body, headers={"content-type": "application/json"})
     ).status_code == 401
 
 
-async def test_of_very_many_invalid_fields_the_first_twenty_are_told(client: Caller) -> None:
-    answer = await client.post("/auth/login", json={f"emai{number}": 1 for number in range(15_000)})
+async def test_of_many_invalid_fields_the_first_twenty_are_told(client: Caller) -> None:
+    answer = await client.post("/auth/login", json={f"emai{number}": 1 for number in range(FIELDS_MAX)})
 
     assert answer.status_code == 400
     assert len(answer.json()["errors"]) == 20

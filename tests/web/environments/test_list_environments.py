@@ -20,7 +20,7 @@ async def test_a_project_that_does_not_exist_or_is_somebody_elses_is_not_found(a
     assert (await eve.get(f"{project_path(project)}/environments")).status_code == 404
 
 
-async def test_they_are_listed_newest_first_with_four_fields_each(ada: Caller, clock: Clock) -> None:
+async def test_they_are_listed_oldest_first_with_four_fields_each(ada: Caller, clock: Clock) -> None:
     project = await ada.create_project()
     await ada.create_environment(await ada.create_project(), key="elsewhere")
     made = []
@@ -32,6 +32,6 @@ async def test_they_are_listed_newest_first_with_four_fields_each(ada: Caller, c
 
     assert answer.status_code == 200
     listed = answer.json()
-    assert [each["key"] for each in listed] == ["canary", "beta", "staging", "production"]
+    assert [each["key"] for each in listed] == ["production", "staging", "beta", "canary"]
     assert all(each.keys() == {"id", "name", "key", "created_at"} for each in listed)
-    assert [{**each, "project_id": project["id"]} for each in listed[:2]] == made[::-1]
+    assert [{**each, "project_id": project["id"]} for each in listed[2:]] == made

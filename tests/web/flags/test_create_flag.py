@@ -60,7 +60,7 @@ MALFORMED = [
     b'{"name":"a","key":"a","rollout_percentage":' + b"9" * 10_000 + b"}",
     b'{"name":"\\ud800","key":"a"}',
     b'{"name":"\xff","key":"a"}',
-    b'{"name":"a","key":"a","description":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    b'{"name":"a","key":"a","description":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
 ]
 
 

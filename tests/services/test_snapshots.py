@@ -1,0 +1,122 @@
+"""Snapshots from compiled flags that are kept, held against snapshots for which everything is read again."""
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.flags import RuleType
+from flagstaff.domain.quotas import flags_per_environment, rules_per_flag
+from flagstaff.services.access import FlagPath
+from flagstaff.services.flags import Flags
+from flagstaff.services.rules import Rules
+from flagstaff.services.snapshots import MANY, REMEMBERED, SnapshotSource
+from flagstaff.storage.database import Database
+from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
+
+
+class Shop:
+    """A project with some flags, and a source that has looked at it."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        account = make_account()
+        self.actor = Actor(account.id, account.email)
+        self.environment = make_environment(make_project(account.id).id)
+        self.account = account
+        self.project = make_project(account.id, id=self.environment.project_id)
+        self.flags = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000))
+        self.rules = Rules(database, lambda: datetime.now(UTC), rules_per_flag(10))
+        self.source = SnapshotSource(database)
+
+    async def store(self) -> None:
+        flags = [make_flag(self.environment, key=f"flag-{number}") for number in range(5)]
+        rules = [make_rule(flag) for flag in flags[:2]]
+        await store_all(self.database, self.account, self.project, self.environment, *flags, *rules)
+
+    def path(self, flag_id: Any) -> FlagPath:
+        return FlagPath(self.project.id, self.environment.id, flag_id)
+
+    async def listed(self) -> list[Any]:
+        return await self.flags.list_flags(self.actor, self.project.id, self.environment.id)
+
+    async def require_the_same_as_anew(self) -> None:
+        kept = await self.source.load_environment(self.project.id, self.environment.id)
+        anew = await SnapshotSource(self.database).load_environment(self.project.id, self.environment.id)
+        assert kept is not None
+        for each in fields(kept):
+            assert getattr(kept, each.name) == getattr(anew, each.name), each.name
+
+
+@pytest.fixture
+async def shop(database: Database) -> Shop:
+    made = Shop(database)
+    await made.store()
+    await made.require_the_same_as_anew()
+    return made
+
+
+async def test_a_changed_flag_is_taken_over_whatever_becomes_of_it(shop: Shop) -> None:
+    for flag in await shop.listed():
+        await shop.flags.toggle_flag(shop.actor, shop.path(flag.id))
+        await shop.require_the_same_as_anew()
+    for flag in await shop.listed():
+        await shop.flags.update_flag(shop.actor, shop.path(flag.id), enabled=True, rollout_percentage=30)
+        await shop.require_the_same_as_anew()
+    for key in ("a-first", "z-last"):
+        values = {"name": "New", "description": None, "enabled": True, "rollout_percentage": 0}
+        await shop.flags.create_flag(shop.actor, shop.project.id, shop.environment.id, key=key, **values)
+        await shop.require_the_same_as_anew()
+    for flag in await shop.listed():
+        await shop.flags.delete_flag(shop.actor, shop.path(flag.id))
+        await shop.require_the_same_as_anew()
+
+
+async def test_a_changed_rule_is_taken_over(shop: Shop) -> None:
+    for flag in await shop.listed():
+        path = shop.path(flag.id)
+        rule = await shop.rules.create_rule(
+            shop.actor, path, rule_type=RuleType.EMAIL_DOMAIN, rule_value="acme.com", priority=3, enabled=True
+        )
+        await shop.require_the_same_as_anew()
+        await shop.rules.update_rule(shop.actor, path, rule.id, rule_value="example.com")
+        await shop.require_the_same_as_anew()
+        await shop.rules.delete_rule(shop.actor, path, rule.id)
+        await shop.require_the_same_as_anew()
+
+
+async def test_several_changes_since_the_last_look_are_taken_over_together(shop: Shop) -> None:
+    first, second, third, *_ = await shop.listed()
+    await shop.flags.toggle_flag(shop.actor, shop.path(first.id))
+    await shop.flags.delete_flag(shop.actor, shop.path(second.id))
+    await shop.flags.toggle_flag(shop.actor, shop.path(third.id))
+    await shop.require_the_same_as_anew()
+    await shop.require_the_same_as_anew()
+
+
+async def test_so_many_changes_that_everything_is_read_again_are_taken_over(shop: Shop) -> None:
+    values = {"name": "New", "description": None, "enabled": True, "rollout_percentage": 7}
+    for number in range(MANY + 1):
+        key = f"many-{number}"
+        await shop.flags.create_flag(shop.actor, shop.project.id, shop.environment.id, key=key, **values)
+    await shop.require_the_same_as_anew()
+
+
+async def test_the_compiled_flags_of_few_environments_are_kept(shop: Shop) -> None:
+    others = [make_environment(shop.project.id, key=f"environment-{number}") for number in range(REMEMBERED + 5)]
+    await store_all(shop.database, *others)
+    for each in others:
+        assert await shop.source.load_environment(shop.project.id, each.id)
+    assert len(shop.source._compiled) == REMEMBERED
+    await shop.source.load_project(shop.project.id)
+    assert not shop.source._compiled
+
+
+async def test_what_the_trail_does_not_tell_is_seen_when_a_project_is_loaded_whole(shop: Shop) -> None:
+    await store_all(shop.database, make_flag(shop.environment, key="written-by-hand"))
+    project = await shop.source.load_project(shop.project.id)
+    assert project is not None
+    assert b"written-by-hand" in project.environments["production"].default_tail
+    await shop.require_the_same_as_anew()

@@ -1,0 +1,80 @@
+"""For how long something holds the event loop, in processor time, which other processes do not lengthen."""
+
+import asyncio
+import gc
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import ASGIApp, Message
+
+
+@dataclass
+class Holds:
+    """The longest time between two looks at the network, in seconds, and how many looks there were."""
+
+    longest: float = 0
+    looks: int = 0
+
+
+@asynccontextmanager
+async def watch_holds() -> AsyncIterator[Holds]:
+    """Watch the loop meanwhile, without the collector, which has all of the tests' modules to walk through."""
+    holds = Holds()
+    gc.collect()
+    gc.disable()
+
+    async def watch() -> None:
+        before = time.thread_time()
+        while True:
+            await asyncio.sleep(0)
+            now = time.thread_time()
+            holds.longest = max(holds.longest, now - before)
+            holds.looks += 1
+            before = now
+
+    watching = asyncio.create_task(watch())
+    await asyncio.sleep(0)
+    try:
+        yield holds
+    finally:
+        gc.enable()
+        await asyncio.sleep(0)
+        watching.cancel()
+        await asyncio.wait([watching])
+
+
+async def ask(asgi: ASGIApp, method: str, path: str, *, token: str = "", content: bytes = b"") -> tuple[int, int]:
+    """Ask an application without a client, whose own work would count; return the status and the answer's length."""
+    status = length = 0
+    headers = [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")]
+    scope: dict[str, Any] = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "scheme": "http",
+        "headers": headers if token else headers[1:],
+        "client": ("192.0.2.1", 50_000),
+        "server": ("flagstaff.test", 80),
+    }
+
+    messages: list[Message] = [{"type": "http.request", "body": content}]
+
+    async def receive() -> Message:
+        if not messages:
+            await asyncio.Event().wait()  # the client stays until it has its answer
+        return messages.pop()
+
+    async def send(message: Message) -> None:
+        nonlocal status, length
+        status = message.get("status", status)
+        length += len(message.get("body", b""))
+
+    await asgi(scope, receive, send)
+    return status, length

@@ -1,0 +1,204 @@
+"""What one account or a stranger may ask never keeps evaluations waiting: nothing holds the event loop for long."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.errors import Code, Error
+from flagstaff.web.health import SHARED_SECONDS, Shared
+from flagstaff.web.management.auth import AT_ONCE
+from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
+from tests.support.builders import make_environment, make_flag, make_rule, store_all
+from tests.support.holds import ask, watch_holds
+from tests.web.conftest import Call
+
+# A few milliseconds, and room for a processor that is shared with many others and takes several times as long.
+LONGEST_SECONDS = 0.05
+UNKNOWN = {f"x{number}": 0 for number in range(10_000)}
+
+
+async def store_flags(flagstaff: Flagstaff, environment: Json, count: int, **values: object) -> None:
+    """Write flags with two rules each straight into the database."""
+    home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+    flags = [make_flag(home, key=f"flag-{number}", **values) for number in range(count)]
+    rules = [make_rule(flag, rule_value=f"{flag.key}-{number}") for flag in flags for number in range(2)]
+    await store_all(flagstaff.database, *flags, *rules)
+
+
+async def test_a_list_of_long_flags_is_made_in_pieces(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
+    await store_flags(flagstaff, environment, 400, description="й" * 10_000)
+    path = f"{environment_path(environment)}/flags"
+    assert ada.token
+    await ask(flagstaff.asgi, "GET", path, token=ada.token)
+
+    async with watch_holds() as holds:
+        answers = await asyncio.gather(*(ask(flagstaff.asgi, "GET", path, token=ada.token) for _ in range(4)))
+
+    assert all(status == 200 and length > 8_000_000 for status, length in answers)
+    assert holds.longest < LONGEST_SECONDS
+
+
+async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, client: Caller, project: Json, environment: Json
+) -> None:
+    await store_flags(flagstaff, environment, 1_000, rollout_percentage=20)
+    flag = await ada.create_flag(environment)
+    assert (await client.evaluate(project["sdk_key"])).status_code == 200
+    assert ada.token
+
+    async with watch_holds() as holds:
+        for _ in range(3):
+            status, _ = await ask(flagstaff.asgi, "POST", f"{flag_path(flag)}/toggle", token=ada.token)
+            assert status == 200
+
+    assert holds.longest < LONGEST_SECONDS
+    answer = await client.evaluate(project["sdk_key"])
+    assert answer.json()["flags"]["new-checkout"]["enabled"] is False
+
+
+async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
+    flagstaff: Flagstaff, ada: Caller, project: Json
+) -> None:
+    assert ada.token
+    content = json.dumps(UNKNOWN).encode()
+    for method, path in (("POST", "/api/projects"), ("PUT", f"/api/projects/{project['id']}")):
+        async with watch_holds() as holds:
+            status, _ = await ask(flagstaff.asgi, method, path, token=ada.token, content=content)
+        assert status == 400
+        assert holds.longest < LONGEST_SECONDS
+        answer = await ada.request(method, path, json=UNKNOWN)
+        assert field_errors(answer) == {"body": "has 10000 fields; at most 40 are accepted"}
+
+
+async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, client: Caller, project: Json) -> None:
+    name = "environmen" * 1_000
+
+    answer = await ada.post("/api/projects", json={name: 1})
+    evaluation = await client.post("/sdk/v1/evaluate", json={name: 1}, headers={"x-sdk-key": project["sdk_key"]})
+
+    assert "did you mean" not in field_errors(answer)[name]
+    assert "did you mean" not in field_errors(evaluation)[name]
+
+
+async def test_the_description_of_the_api_is_built_once_and_sent_once(flagstaff: Flagstaff, client: Caller) -> None:
+    async with watch_holds() as holds:
+        await ask(flagstaff.asgi, "GET", "/openapi.json")
+    assert holds.longest < LONGEST_SECONDS
+    for path in ("/openapi.json", "/docs", "/docs/start.js"):
+        first = await client.get(path)
+        again = await client.get(path, headers={"if-none-match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == first.headers["etag"]
+        other = await client.get(path, headers={"if-none-match": '"another"'})
+        assert (other.status_code, other.content) == (200, first.content)
+
+
+async def test_figures_are_rendered_once_a_second(client: Caller) -> None:
+    first = await client.get("/metrics")
+    await client.get("/health")
+
+    assert (await client.get("/metrics")).content == first.content
+
+
+async def test_those_who_ask_together_share_an_answer_for_a_second_and_so_a_refusal() -> None:
+    now, asked = 100.0, 0
+
+    async def fail() -> None:
+        nonlocal asked
+        asked += 1
+        await asyncio.sleep(0)
+        raise Error(Code.UNAVAILABLE, "away")
+
+    shared = Shared(fail, clock=lambda: now)
+    refusals = await asyncio.gather(*(shared() for _ in range(5)), return_exceptions=True)
+    assert [str(each) for each in refusals] == ["away"] * 5
+    assert asked == 1
+    now += SHARED_SECONDS
+    with pytest.raises(Error):
+        await shared()
+    assert asked == 2
+
+
+async def test_a_token_that_is_none_of_ours_is_refused_unread(client: Caller) -> None:
+    for token in ("x" * 60_000, "W1tb" * 12_000 + ".e30.x", "eyJhbGciOiJub25lIn0.e30."):
+        answer = await client.get("/api/me", headers={"authorization": f"Bearer {token}"})
+        assert answer.status_code == 401
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_LOGIN_RATE_LIMIT": "2/minute"}])
+async def test_what_is_no_json_counts_against_the_limit_before_it_is_read(call_from: Call) -> None:
+    guesser = call_from("192.0.2.7")
+    headers = {"content-type": "application/json"}
+
+    answers = [await guesser.post("/auth/login", content=b"{" * 9_000, headers=headers) for _ in range(3)]
+
+    assert [each.status_code for each in answers] == [400, 400, 429]
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_API_RATE_LIMIT": "3/minute"}])
+async def test_an_account_has_a_limit_of_its_own_wherever_it_calls_from(
+    ada: Caller, eve: Caller, client: Caller, call_from: Call
+) -> None:
+    elsewhere = call_from("198.51.100.1")
+    elsewhere.headers["authorization"] = f"Bearer {ada.token}"
+    answers = [await each.get("/api/me") for each in (ada, elsewhere, ada, elsewhere, ada)]
+
+    assert [each.status_code for each in answers] == [200, 200, 200, 429, 429]
+    assert 0 < int(answers[-1].headers["retry-after"]) <= 60
+    assert (await eve.get("/api/me")).status_code == 200
+    assert (await client.get("/api/me")).status_code == 401
+
+
+async def test_an_account_that_stalls_its_requests_keeps_only_itself_waiting(
+    flagstaff: Flagstaff, ada: Caller, eve: Caller
+) -> None:
+    go_on = asyncio.Event()
+
+    async def stalling() -> AsyncIterator[bytes]:
+        await go_on.wait()
+        yield b'{"name": "Late"}'
+
+    headers = {"content-type": "application/json"}
+    stalled = [asyncio.create_task(ada.post("/api/projects", content=stalling(), headers=headers)) for _ in range(9)]
+    waiting = asyncio.create_task(ada.get("/api/me"))
+    assert (await eve.get("/api/projects")).status_code == 200
+    assert not waiting.done()
+    assert len(stalled) > AT_ONCE
+    go_on.set()
+    assert [each.status_code for each in await asyncio.gather(*stalled)] == [201] * 9
+    assert (await waiting).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "kib"),
+    [
+        ("/auth/login", 16),
+        ("/auth/register", 16),
+        ("/api/projects", 128),
+        ("/api/projects/x/environments", 16),
+        ("/api/projects/x/environments/y/flags", 128),
+        ("/api/projects/x/environments/y/flags/z", 128),
+        ("/api/projects/x/environments/y/flags/z/rules", 16),
+        ("/sdk/v1/evaluate", 256),
+    ],
+)
+async def test_each_address_has_a_bound_on_bodies(ada: Caller, path: str, kib: int) -> None:
+    headers = {"content-type": "application/json"}
+    allowed = await ada.post(path, content=b" " * kib * 1024, headers=headers)
+    refused = await ada.post(path, content=b" " * (kib * 1024 + 1), headers=headers)
+
+    assert allowed.status_code in (400, 401, 404, 405)
+    assert refused.status_code == 413
+    assert f"{kib} KiB" in refused.json()["detail"]
+
+
+async def test_the_longest_values_fit_however_they_are_spelt(ada: Caller, client: Caller) -> None:
+    longest = "\U0001f6a9"  # twelve bytes in JSON's ASCII
+    flag = await ada.create_flag(name=longest * 255, description=longest * 10_000)
+    await ada.create_rule(flag, rule_value=longest * 1_024)
+    answer = await client.post("/auth/register", json={"email": "x@example.com", "password": longest * 1_024})
+    assert answer.status_code == 201
