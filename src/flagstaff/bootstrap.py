@@ -182,14 +182,18 @@ class Flagstaff:
             await self._feed.confirm()
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
-        message = password_reset(
-            sender=self._settings.mail_from,
-            recipient=email,
-            public_url=self._settings.public_url,
-            token=token,
-            sent_at=utc_now(),
-        )
-        await self._mailer.send(message)
+        try:
+            mail = password_reset(
+                sender=self._settings.mail_from,
+                recipient=email,
+                public_url=self._settings.public_url,
+                token=token,
+                sent_at=utc_now(),
+            )
+        except ValueError as error:
+            log.error("mail_not_sent", error=str(error))  # noqa: TRY400 - the account's address is to blame, no code
+        else:
+            await self._mailer.send(mail)
 
     async def _purge_history(self) -> None:
         await self._history.purge(timedelta(days=self._settings.history_retention_days))
