@@ -24,6 +24,7 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
+from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -37,7 +38,7 @@ from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
 from flagstaff.web.edge.cors import CrossOrigin
-from flagstaff.web.edge.limits import Limits
+from flagstaff.web.edge.limits import Limits, NetworkWindows
 from flagstaff.web.edge.middleware import RequestIds
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.lane import Lane, connection_class
@@ -73,6 +74,8 @@ class Flagstaff:
     ) -> None:
         """Wire everything; nothing is opened yet but the data directory and the secret key in it.
 
+        `passwords`, if given, stays open at the stop.
+
         Raises:
             Error: UNAVAILABLE when the data directory cannot be used.
         """
@@ -82,7 +85,7 @@ class Flagstaff:
         self.database = Database(settings.database_url, settings.data_dir)
         self.metrics = Metrics()
         self._background = Background()
-        self._passwords = passwords or Passwords()
+        self._passwords, self._owns_passwords = passwords or Passwords(), passwords is None
         self._mailer = SmtpMailer(settings.smtp) if settings.smtp else Outbox(settings.data_dir / _OUTBOX_FOLDER)
         source = SnapshotSource(self.database)
         self.snapshots = Snapshots(
@@ -99,16 +102,18 @@ class Flagstaff:
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
-            register=_window(settings.register_rate_limit, _ACCOUNT_KEYS),
-            login=_window(settings.login_rate_limit, _ACCOUNT_KEYS),
+            register=_network_windows(settings.register_rate_limit),
+            login=_network_windows(settings.login_rate_limit),
             login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),
-            reset=_window(settings.reset_rate_limit, _ACCOUNT_KEYS),
+            account_failures=_window(settings.account_failure_rate_limit, _ACCOUNT_KEYS),
+            reset=_network_windows(settings.reset_rate_limit),
             trusted_proxies=settings.trusted_proxies,
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
         state = State(
             accounts=self.accounts,
+            known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now),
             environments=Environments(self.database, now),
             flags=Flags(self.database, now),
@@ -116,6 +121,7 @@ class Flagstaff:
             changes=Changes(self.database),
             history=self._history,
             background=self._background,
+            registration=settings.registration,
             limits=limits,
             metrics=self.metrics,
             check_readiness=self._check_readiness,
@@ -137,6 +143,7 @@ class Flagstaff:
                 the database cannot be reached.
         """
         self._directory.lock()
+        self._directory.warn_if_open()
         for revision in await migrate(self._settings.database_url, self._settings.data_dir):
             log.info("migrated", revision=revision)
         await self.snapshots.start()
@@ -156,7 +163,8 @@ class Flagstaff:
         await self._recorder.stop(_FLUSH_SECONDS)
         if self._feed:
             await self._feed.stop()
-        self._passwords.close()
+        if self._owns_passwords:
+            self._passwords.close()
         await self.database.close()
         self._directory.unlock()
 
@@ -223,3 +231,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
 
 def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:
     return SlidingWindow(limit.count, limit.window_seconds, capacity=capacity) if limit else None
+
+
+def _network_windows(limit: RateLimit | None) -> NetworkWindows | None:
+    return NetworkWindows(limit.count, limit.window_seconds, capacity=_ACCOUNT_KEYS) if limit else None

@@ -17,7 +17,7 @@ from flagstaff.storage.migrate import current_revision, is_current, migrate
 from tests.support.builders import make_account, store_all
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002"]
+REVISIONS = ["0001", "0002", "0003"]
 NEWEST = REVISIONS[-1]
 
 

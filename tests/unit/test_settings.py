@@ -66,6 +66,7 @@ def refusal(**environ: str) -> str:
         ("VALKEY_URL", "valkey://", "must name a host"),
         ("ACCESS_LOG", "loud", "must be on or off"),
         ("LOG_FORMAT", "xml", "must be auto, json or console"),
+        ("REGISTRATION", "off", "must be open or closed"),
         ("EVALUATE_LANE", "2", "must be on or off"),
     ],
 )
@@ -153,6 +154,8 @@ def test_nothing_set_gives_the_documented_defaults() -> None:
     assert settings.evaluate_rate_limit == RateLimit(200, 60)
     assert settings.register_rate_limit == settings.login_rate_limit == settings.reset_rate_limit == RateLimit(60, 60)
     assert settings.login_failure_rate_limit == RateLimit(10, 60)
+    assert settings.account_failure_rate_limit == RateLimit(100, 3600)
+    assert settings.registration == "open"
     assert settings.history_retention_days == 90
     assert settings.trusted_proxies == settings.cors_origins == ()
     assert (settings.database_url, settings.secret_key, settings.smtp, settings.valkey_url) == (None,) * 4
@@ -250,4 +253,4 @@ def test_every_setting_has_a_row_for_the_reference() -> None:
     assert rows["FLAGSTAFF_PORT"].default == "8000"
     assert rows["FLAGSTAFF_SMTP_URL"].default == "none"
     assert all(row.meaning.endswith(".") for row in rows.values())
-    assert len(rows) == 20
+    assert len(rows) == 22

@@ -29,7 +29,7 @@ async def shared(postgres_template: PostgresServer, tmp_path: Path) -> AsyncIter
 
 
 @pytest.fixture
-async def start(shared: Store) -> AsyncIterator[Start]:
+async def start(shared: Store, passwords: Passwords) -> AsyncIterator[Start]:
     """Start an instance by its name; each has a data directory of its own."""
     async with AsyncExitStack() as stack:
 
@@ -41,7 +41,7 @@ async def start(shared: Store) -> AsyncIterator[Start]:
                     "FLAGSTAFF_SECRET_KEY": "k" * 32,
                 }
             )
-            instance = Flagstaff(settings, passwords=Passwords(time_cost=1, memory_cost_kib=32))
+            instance = Flagstaff(settings, passwords=passwords)
             stack.push_async_callback(instance.stop)
             await instance.start()
             return instance

@@ -30,6 +30,7 @@ app.add_typer(users.app, name="users")
 
 def main() -> None:
     """Run the command; what the operator can mend is one line on stderr and exit status 1."""
+    os.umask(0o077)  # what is made in the data directory is nobody else's business, whatever the directory's mode
     try:
         app()
     except (SettingsError, Error) as error:

@@ -119,5 +119,8 @@ async def _greet(flagstaff: Flagstaff, settings: Settings, port: int) -> None:
     store = "PostgreSQL" if settings.database_url else f"SQLite in {settings.data_dir}"
     sys.stdout.write(f"Flagstaff {__version__} serves on {url} ({store}). Ctrl-C stops it.\n")
     if not await flagstaff.accounts.exist():
-        sys.stdout.write(f"Next: open {url} and register, or follow the quickstart in the README.\n")
+        first = f"open {url} and register, or follow the quickstart in the README."
+        if settings.registration == "closed":
+            first = "create the first account with: flagstaff users create EMAIL"
+        sys.stdout.write(f"Next: {first}\n")
     sys.stdout.flush()

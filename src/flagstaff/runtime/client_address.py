@@ -25,6 +25,14 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4N
     return _key(client)
 
 
+def wider_networks(client: str) -> tuple[str, ...]:
+    """The /56 and the /48 around a client that is a /64; nothing around an IPv4 address."""
+    if not client.endswith("/64"):
+        return ()
+    address = int(IPv6Address(client.removesuffix("/64")))
+    return tuple(f"{IPv6Address(address >> 128 - bits << 128 - bits)}/{bits}" for bits in (56, 48))
+
+
 def _is_in(networks: Sequence[IPv4Network | IPv6Network], text: str) -> bool:
     address = _address(text)
     return address is not None and any(address in network for network in networks)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from flagstaff.settings import values
-from flagstaff.settings.values import IPNetwork, LogFormat, RateLimit, SmtpServer
+from flagstaff.settings.values import IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
@@ -111,8 +111,23 @@ class Settings:
     login_failure_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "10/minute", "Failed logins to one account from one address.")
     )
+    account_failure_rate_limit: RateLimit | None = field(
+        metadata=_read_by(
+            values.parse_rate_limit,
+            "100/hour",
+            "Failed logins to one account from all addresses together; beyond it only addresses that have logged in "
+            "to the account before may try.",
+        )
+    )
     reset_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets from one address.")
+    )
+    registration: Registration = field(
+        metadata=_read_by(
+            values.choice_parser(Registration),
+            "open",
+            "open: anybody who reaches the server can create an account; closed: only `flagstaff users create` can.",
+        )
     )
     trusted_proxies: tuple[IPNetwork, ...] = field(
         metadata=_read_by(
@@ -139,7 +154,9 @@ class Settings:
     )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))
     log_format: LogFormat = field(
-        metadata=_read_by(values.parse_log_format, "auto", "json, console, or auto: console on a terminal, else json.")
+        metadata=_read_by(
+            values.choice_parser(LogFormat), "auto", "json, console, or auto: console on a terminal, else json."
+        )
     )
     evaluate_lane: bool = field(
         metadata=_read_by(values.parse_switch, "on", "Whether evaluations take the fast lane of the server.")

@@ -14,8 +14,10 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
+from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.web import health
 from flagstaff.web.dashboard.pages import Dashboard
@@ -37,6 +39,7 @@ class State:
     """What the routes work with; each finds its part by name in `app.state`."""
 
     accounts: Accounts
+    known_clients: KnownClients
     projects: Projects
     environments: Environments
     flags: Flags
@@ -44,6 +47,7 @@ class State:
     changes: Changes
     history: History
     background: Background
+    registration: Registration
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
@@ -69,7 +73,7 @@ def create_app(
 ) -> ASGIApp:
     """The whole application, from the outermost middleware to the routes."""
     api = create_api()
-    api.router.default = Dashboard(api.router.default)
+    api.router.default = Dashboard(api.router.default, registration=state.registration)
     for part in fields(state):
         setattr(api.state, part.name, getattr(state, part.name))
     evaluate_route = EvaluateRoute(evaluate, state.limits)

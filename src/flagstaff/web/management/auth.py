@@ -23,11 +23,12 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
-            scope["state"]["actor"] = await self._authenticate(_bearer_token(scope))
+            scope["state"]["actor"] = await self._authenticate(bearer_token(scope))
         await self._app(scope, receive, send)
 
 
-def _bearer_token(scope: Scope) -> str:
+def bearer_token(scope: Scope) -> str:
+    """The token that a request brings; raises Error UNAUTHENTICATED unless it brings exactly one."""
     given: list[bytes] = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(given) != 1:
         raise Error(Code.UNAUTHENTICATED, "Send one Authorization header: Bearer and the token from POST /auth/login.")
@@ -45,3 +46,10 @@ async def _actor(request: Request, _documented: Annotated[object, Depends(_schem
 
 
 CurrentActor = Annotated[Actor, Depends(_actor)]
+
+
+async def _token(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> str:
+    return bearer_token(request.scope)
+
+
+CurrentToken = Annotated[str, Depends(_token)]
