@@ -84,6 +84,15 @@ async def scene(start: Start) -> AsyncIterator[Scene]:
         yield scene
 
 
+async def test_a_token_that_ends_at_one_instance_has_ended_at_every_other(scene: Scene) -> None:
+    headers = {"authorization": f"Bearer {scene.ada.token}"}
+    assert (await scene.second.get("/api/me", headers=headers)).status_code == 200
+
+    assert (await scene.ada.post("/auth/logout")).status_code == 204
+
+    assert (await scene.second.get("/api/me", headers=headers)).status_code == 401
+
+
 async def test_a_change_that_an_instance_does_not_confirm_is_in_force_but_not_called_done(
     scene: Scene, shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
