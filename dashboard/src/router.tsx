@@ -77,6 +77,11 @@ const signedIn = createRoute({
     });
   },
 });
+const ownAccount = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./routes/Account"), "Account"),
+});
 const projects = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
@@ -147,6 +152,7 @@ const changes = createRoute({
 const tree = root.addChildren([
   account.addChildren([signIn, register, forgotPassword, resetPassword]),
   signedIn.addChildren([
+    ownAccount,
     projects,
     project.addChildren([projectHome, settings, environment.addChildren([flags, flag, history, changes])]),
   ]),

@@ -30,6 +30,7 @@ from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -45,7 +46,7 @@ from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
 from flagstaff.web.edge.admission import Admission
 from flagstaff.web.edge.cors import CrossOrigin
-from flagstaff.web.edge.limits import Limits
+from flagstaff.web.edge.limits import Limits, NetworkWindows
 from flagstaff.web.edge.middleware import RequestIds
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
@@ -87,6 +88,7 @@ class Flagstaff:
         """Wire everything; nothing is opened yet but the data directory and the secret key in it.
 
         `confirm_seconds` is how long a change waits for the other instances.
+        `passwords`, if given, stays open at the stop.
 
         Raises:
             Error: UNAVAILABLE when the data directory cannot be used.
@@ -97,7 +99,7 @@ class Flagstaff:
         self.database = Database(settings.database_url, settings.data_dir)
         self.metrics = Metrics()
         self._supervisor = Supervisor()
-        self._passwords = passwords or Passwords()
+        self._passwords, self._owns_passwords = passwords or Passwords(), passwords is None
         self._mailer = SmtpMailer(settings.smtp) if settings.smtp else Outbox(settings.data_dir / _OUTBOX_FOLDER)
         source = SnapshotSource(self.database)
         self.snapshots = Snapshots(
@@ -125,10 +127,11 @@ class Flagstaff:
         self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
-            register=_window(settings.register_rate_limit, _ACCOUNT_KEYS),
-            login=_window(settings.login_rate_limit, _ACCOUNT_KEYS),
+            register=_network_windows(settings.register_rate_limit),
+            login=_network_windows(settings.login_rate_limit),
             login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),
-            reset=_window(settings.reset_rate_limit, _ACCOUNT_KEYS),
+            account_failures=_window(settings.account_failure_rate_limit, _ACCOUNT_KEYS),
+            reset=_network_windows(settings.reset_rate_limit),
             api=_window(settings.api_rate_limit, _ACCOUNT_KEYS),
             trusted_proxies=settings.trusted_proxies,
         )
@@ -136,6 +139,7 @@ class Flagstaff:
         self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
         state = State(
             accounts=self.accounts,
+            known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, projects_per_account(settings.max_projects_per_account)),
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
@@ -146,6 +150,7 @@ class Flagstaff:
             history=self._history,
             idempotency=self._idempotency,
             supervisor=self._supervisor,
+            registration=settings.registration,
             limits=limits,
             metrics=self.metrics,
             check_readiness=self._check_readiness,
@@ -168,6 +173,7 @@ class Flagstaff:
                 the database cannot be reached.
         """
         self._directory.lock()
+        self._directory.warn_if_open()
         for revision in await migrate(self._settings.database_url, self._settings.data_dir):
             log.info("migrated", revision=revision)
         await self.snapshots.start()
@@ -191,7 +197,8 @@ class Flagstaff:
         await self._recorder.stop(_FLUSH_SECONDS)
         await self._supervisor.finish(_FEED, 0)  # from now on no other instance waits for this one
         await self._supervisor.drain(0)
-        self._passwords.close()
+        if self._owns_passwords:
+            self._passwords.close()
         await self.database.close()
         self._directory.unlock()
 
@@ -215,14 +222,18 @@ class Flagstaff:
         )
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
-        message = password_reset(
-            sender=self._settings.mail_from,
-            recipient=email,
-            public_url=self._settings.public_url,
-            token=token,
-            sent_at=utc_now(),
-        )
-        await self._mailer.send(message)
+        try:
+            mail = password_reset(
+                sender=self._settings.mail_from,
+                recipient=email,
+                public_url=self._settings.public_url,
+                token=token,
+                sent_at=utc_now(),
+            )
+        except ValueError as error:
+            log.error("mail_not_sent", error=str(error))  # noqa: TRY400 - the account's address is to blame, no code
+        else:
+            await self._mailer.send(mail)
 
     async def _purge_expired(self) -> None:
         await self._idempotency.purge()
@@ -286,3 +297,7 @@ async def _migrate_alone(settings: Settings) -> None:
 
 def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:
     return SlidingWindow(limit.count, limit.window_seconds, capacity=capacity) if limit else None
+
+
+def _network_windows(limit: RateLimit | None) -> NetworkWindows | None:
+    return NetworkWindows(limit.count, limit.window_seconds, capacity=_ACCOUNT_KEYS) if limit else None

@@ -94,7 +94,13 @@ def test_it_migrates_up_down_and_up_again(folder: Path) -> None:
 
 
 def test_what_no_account_can_have_is_refused(folder: Path) -> None:
-    for email, password, field in (("ada", PASSWORD, "email"), ("ada@example.com", "short\n", "password")):
+    for email, password, field in (
+        ("ada", PASSWORD, "email"),
+        ("=?us-ascii?q?ada=0d=0a?=@example.com", PASSWORD, "email"),
+        ("ada@example.com", "short\n", "password"),
+        ("ada@example.com", "password123\n", "password"),
+        ("ada@example.com", "ada@example.com\n", "password"),
+    ):
         with pytest.raises(Error) as caught:
             run("users", "create", email, "--password-stdin", stdin=password)
         assert [each.field for each in caught.value.fields] == [field]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from flagstaff.web.dashboard.pages import DIRECTORY
 from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
@@ -51,6 +51,7 @@ def chromium() -> str:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     """A running browser."""
+    expect.set_options(timeout=15_000)  # passwords are hashed behind everything else that a busy machine has to do
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield launched

@@ -50,6 +50,7 @@ async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
     await open_and_check(person, page, "No flags in Production yet")
     await open_and_check(person, f"{page}/history", "No evaluations yet")
     await open_and_check(person, f"{page}/changes", "Changes")
+    await open_and_check(person, "/account", "Your account")
     await open_and_check(person, "/nowhere", "Page not found")
 
 

@@ -82,6 +82,60 @@ async def test_signing_out_signs_out_every_tab_at_once(ada: Person) -> None:
     assert await ada.stored_session() is None
 
 
+async def test_signing_out_ends_the_token_on_the_server(ada: Person) -> None:
+    await ada.page.goto("/")
+    await ada.sees_heading("Create your first project")
+    await ada.press("Account")
+    async with ada.page.expect_response("**/auth/logout") as logout:
+        await ada.page.get_by_role("menuitem", name="Sign out").click()
+    assert (await logout.value).status == 204
+    await ada.sees_heading("Sign in")
+    assert (await ada.api.get("/api/me")).status_code == 401
+
+
+async def test_signing_out_works_while_the_server_cannot_be_told_and_says_so(ada: Person) -> None:
+    await ada.page.goto("/")
+    await ada.sees_heading("Create your first project")
+    await ada.page.route("**/auth/logout", lambda route: route.abort())
+    await ada.press("Account")
+    await ada.page.get_by_role("menuitem", name="Sign out").click()
+    await ada.sees("the server could not be told")
+    await ada.sees_heading("Sign in")
+    assert await ada.stored_session() is None
+
+
+async def test_a_changed_password_signs_out_every_other_browser_and_not_this_one(
+    ada: Person, browser: Browser, people: AsyncExitStack
+) -> None:
+    elsewhere = await people.enter_async_context(Person(browser, ada.url))
+    await elsewhere.use_token(ada.token)
+    await elsewhere.page.goto("/")
+    await elsewhere.sees_heading("Create your first project")
+    await ada.page.goto("/")
+    await ada.press("Account")
+    await ada.page.get_by_role("menuitem", name="Change password").click()
+    await ada.sees_heading("Your account")
+
+    await ada.fill(Current_password="not the password", New_password="password123")
+    await ada.press("Change password")
+    await ada.sees("Is one of the passwords that attackers try first; choose another")
+    await ada.fill(New_password="a better password")
+    await ada.press("Change password")
+    await ada.sees("Is not your current password")
+    await ada.fill(Current_password=PASSWORD)
+    await ada.press("Change password")
+    await ada.sees("Your password has been changed.")
+
+    assert (await ada.api.get("/api/me")).status_code == 401, "the earlier token has ended"
+    await ada.page.reload()
+    await ada.sees_heading("Your account")
+    await elsewhere.page.reload()
+    await elsewhere.sees("Your session has ended.")
+    await elsewhere.fill(Email=ada.email, Password="a better password")
+    await elsewhere.press("Sign in")
+    await elsewhere.sees_heading("Create your first project")
+
+
 async def test_signing_in_signs_in_the_other_tab_too(ada: Person) -> None:
     await ada.page.evaluate("localStorage.clear()")
     await ada.page.goto("/sign-in")

@@ -4,18 +4,17 @@ import asyncio
 import stat
 from datetime import UTC, datetime
 from email import message_from_bytes
-from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
-from flagstaff.mail.message import password_reset
+from flagstaff.mail.message import Mail, password_reset
 from flagstaff.mail.outbox import Outbox
 
 
 @pytest.fixture
-def mail() -> EmailMessage:
+def mail() -> Mail:
     return password_reset(
         sender="Flagstaff <flags@example.com>",
         recipient="ada@example.com",
@@ -25,7 +24,7 @@ def mail() -> EmailMessage:
     )
 
 
-async def test_a_folder_that_cannot_be_written_is_logged(tmp_path: Path, mail: EmailMessage) -> None:
+async def test_a_folder_that_cannot_be_written_is_logged(tmp_path: Path, mail: Mail) -> None:
     (tmp_path / "outbox").write_text("a file in the way")
     with capture_logs() as entries:
         await Outbox(tmp_path / "outbox").send(mail)
@@ -33,7 +32,7 @@ async def test_a_folder_that_cannot_be_written_is_logged(tmp_path: Path, mail: E
     assert "hunter2" not in str(entries)
 
 
-async def test_each_mail_becomes_a_file_and_the_log_says_where(tmp_path: Path, mail: EmailMessage) -> None:
+async def test_each_mail_becomes_a_file_and_the_log_says_where(tmp_path: Path, mail: Mail) -> None:
     with capture_logs() as entries:
         await Outbox(tmp_path / "outbox").send(mail)
     (path,) = (tmp_path / "outbox").iterdir()
@@ -44,14 +43,14 @@ async def test_each_mail_becomes_a_file_and_the_log_says_where(tmp_path: Path, m
     assert "hunter2" not in str(entries)
 
 
-async def test_nobody_else_may_read_the_mails(tmp_path: Path, mail: EmailMessage) -> None:
+async def test_nobody_else_may_read_the_mails(tmp_path: Path, mail: Mail) -> None:
     await Outbox(tmp_path / "outbox").send(mail)
     (path,) = (tmp_path / "outbox").iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-async def test_mails_written_at_once_do_not_overwrite_each_other(tmp_path: Path, mail: EmailMessage) -> None:
+async def test_mails_written_at_once_do_not_overwrite_each_other(tmp_path: Path, mail: Mail) -> None:
     outbox = Outbox(tmp_path / "outbox")
     await asyncio.gather(*(outbox.send(mail) for _ in range(20)))
     files = list((tmp_path / "outbox").iterdir())

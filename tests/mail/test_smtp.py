@@ -5,9 +5,10 @@ import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from email import message_from_bytes
-from email.message import EmailMessage, Message
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from structlog.testing import capture_logs
 
-from flagstaff.mail.message import password_reset
+from flagstaff.mail.message import Mail, password_reset
 from flagstaff.mail.smtp import ATTEMPTS, SmtpMailer
 from flagstaff.settings import SmtpServer
 
@@ -27,6 +28,7 @@ class Inbox:
 
     def __init__(self, *refusals: str) -> None:
         self.mails: list[Message] = []
+        self.envelopes: list[tuple[str | None, list[str]]] = []
         self.sessions: list[Session] = []
         self.attempts = 0
         self._refusals = list(refusals)
@@ -43,6 +45,7 @@ class Inbox:
     async def handle_DATA(self, _server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
         assert isinstance(envelope.content, bytes)
         self.mails.append(message_from_bytes(envelope.content))
+        self.envelopes.append((envelope.mail_from, envelope.rcpt_tos))
         self.sessions.append(session)
         return "250 OK"
 
@@ -85,7 +88,7 @@ def client_tls() -> ssl.SSLContext:
 
 
 @pytest.fixture
-def mail() -> EmailMessage:
+def mail() -> Mail:
     return password_reset(
         sender="Flagstaff <flags@example.com>",
         recipient="ada@example.com",
@@ -101,7 +104,7 @@ def only_ada(
     return AuthResult(success=login == LoginPassword(b"ada", b"p@ss/#"), handled=False)
 
 
-async def send(mail: EmailMessage, server: SmtpServer, **options: Any) -> list[Any]:
+async def send(mail: Mail, server: SmtpServer, **options: Any) -> list[Any]:
     """Send a mail with short pauses; returns the log, which never holds an address or a password."""
     with capture_logs() as entries:
         await SmtpMailer(server, backoff_seconds=0.001, **options).send(mail)
@@ -114,7 +117,7 @@ def events(entries: list[Any]) -> list[str]:
     return [entry["event"] for entry in entries]
 
 
-async def test_a_refused_recipient_is_logged_without_another_attempt(mail: EmailMessage) -> None:
+async def test_a_refused_recipient_is_logged_without_another_attempt(mail: Mail) -> None:
     inbox = Inbox("550 <ada@example.com>: no such user")
     async with smtp_server(inbox) as port:
         (entry,) = await send(mail, SmtpServer("127.0.0.1", port, "none"))
@@ -123,7 +126,7 @@ async def test_a_refused_recipient_is_logged_without_another_attempt(mail: Email
     assert inbox.attempts == 1
 
 
-async def test_a_recipient_refused_for_now_is_tried_again(mail: EmailMessage) -> None:
+async def test_a_recipient_refused_for_now_is_tried_again(mail: Mail) -> None:
     inbox = Inbox("451 later", "450 still busy")
     async with smtp_server(inbox) as port:
         log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
@@ -131,7 +134,7 @@ async def test_a_recipient_refused_for_now_is_tried_again(mail: EmailMessage) ->
     assert len(inbox.mails) == 1
 
 
-async def test_after_three_attempts_it_gives_up(mail: EmailMessage) -> None:
+async def test_after_three_attempts_it_gives_up(mail: Mail) -> None:
     inbox = Inbox(*["451 later"] * 9)
     async with smtp_server(inbox) as port:
         log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
@@ -139,7 +142,7 @@ async def test_after_three_attempts_it_gives_up(mail: EmailMessage) -> None:
     assert inbox.attempts == ATTEMPTS
 
 
-async def test_a_server_that_is_away_is_logged(mail: EmailMessage) -> None:
+async def test_a_server_that_is_away_is_logged(mail: Mail) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
@@ -147,14 +150,14 @@ async def test_a_server_that_is_away_is_logged(mail: EmailMessage) -> None:
     assert log[-1]["server"] == f"127.0.0.1:{port}"
 
 
-async def test_a_server_that_says_nothing_is_given_up_in_time(mail: EmailMessage) -> None:
+async def test_a_server_that_says_nothing_is_given_up_in_time(mail: Mail) -> None:
     async with mute_server() as port:
         log = await asyncio.wait_for(send(mail, SmtpServer("127.0.0.1", port, "none"), timeout_seconds=0.05), timeout=5)
     assert events(log) == ["mail_delayed", "mail_delayed", "mail_not_sent"]
 
 
 async def test_a_wrong_password_is_logged_without_another_attempt(
-    mail: EmailMessage, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+    mail: Mail, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
 ) -> None:
     inbox = Inbox()
     async with smtp_server(inbox, tls_context=server_tls, authenticator=only_ada, auth_required=True) as port:
@@ -165,7 +168,7 @@ async def test_a_wrong_password_is_logged_without_another_attempt(
     assert not inbox.mails
 
 
-async def test_a_certificate_of_nobody_known_is_not_trusted(mail: EmailMessage, server_tls: ssl.SSLContext) -> None:
+async def test_a_certificate_of_nobody_known_is_not_trusted(mail: Mail, server_tls: ssl.SSLContext) -> None:
     inbox = Inbox()
     async with smtp_server(inbox, tls_context=server_tls) as port:
         log = await send(mail, SmtpServer("localhost", port, "starttls"))
@@ -173,7 +176,7 @@ async def test_a_certificate_of_nobody_known_is_not_trusted(mail: EmailMessage, 
     assert not inbox.mails
 
 
-async def test_where_starttls_is_wanted_and_missing_nothing_is_sent_in_the_clear(mail: EmailMessage) -> None:
+async def test_where_starttls_is_wanted_and_missing_nothing_is_sent_in_the_clear(mail: Mail) -> None:
     inbox = Inbox()
     async with smtp_server(inbox) as port:
         log = await send(mail, SmtpServer("localhost", port, "starttls", "ada", "p@ss/#"))
@@ -181,21 +184,22 @@ async def test_where_starttls_is_wanted_and_missing_nothing_is_sent_in_the_clear
     assert not inbox.attempts
 
 
-async def test_a_plain_server_takes_the_mail_as_it_was_written(mail: EmailMessage) -> None:
+async def test_a_plain_server_takes_the_mail_as_it_was_written(mail: Mail) -> None:
     inbox = Inbox()
     async with smtp_server(inbox) as port:
         log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
     assert events(log) == ["mail_sent"]
     (received,) = inbox.mails
+    assert inbox.envelopes == [("flags@example.com", ["ada@example.com"])]
     assert received["To"] == "ada@example.com"
-    assert received["Subject"] == mail["Subject"]
-    assert received["Message-ID"] == mail["Message-ID"]
+    assert received["Subject"] == "Reset your Flagstaff password"
+    assert f"Message-ID: {received['Message-ID']}".encode() in mail.content
     assert received.get_content_type() == "multipart/alternative"
     assert "http://127.0.0.1:8000/reset-password?token=a-token" in str(received)
 
 
 async def test_starttls_and_a_password_are_used_where_wanted(
-    mail: EmailMessage, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+    mail: Mail, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
 ) -> None:
     inbox = Inbox()
     async with smtp_server(inbox, tls_context=server_tls, authenticator=only_ada, auth_required=True) as port:
@@ -206,10 +210,37 @@ async def test_starttls_and_a_password_are_used_where_wanted(
 
 
 async def test_tls_from_the_first_byte_is_used_where_wanted(
-    mail: EmailMessage, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+    mail: Mail, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
 ) -> None:
     inbox = Inbox()
     async with smtp_server(inbox, tls=server_tls) as port:
         log = await send(mail, SmtpServer("localhost", port, "tls"), tls_context=client_tls)
     assert events(log) == ["mail_sent"]
     assert len(inbox.mails) == 1
+
+
+async def test_an_address_beyond_ascii_reaches_a_server_that_knows_such_addresses() -> None:
+    recipient = "b\N{LATIN SMALL LETTER U WITH DIAERESIS}@example.com"
+    mail = password_reset(
+        sender="Flagstaff <flags@example.com>",
+        recipient=recipient,
+        public_url="http://127.0.0.1:8000",
+        token="a-token",
+        sent_at=datetime.now(UTC),
+    )
+    inbox = Inbox()
+    async with smtp_server(inbox, enable_SMTPUTF8=True) as port:
+        log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
+    assert events(log) == ["mail_sent"]
+    assert inbox.envelopes == [("flags@example.com", [recipient])]
+    async with smtp_server(inbox) as port:
+        log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
+    assert events(log) == ["mail_not_sent"]
+    assert len(inbox.mails) == 1
+
+
+async def test_the_envelope_says_who_gets_the_mail_whatever_the_mail_says(mail: Mail) -> None:
+    inbox = Inbox()
+    async with smtp_server(inbox) as port:
+        await send(replace(mail, recipient="grace@example.com"), SmtpServer("127.0.0.1", port, "none"))
+    assert inbox.envelopes == [("flags@example.com", ["grace@example.com"])]

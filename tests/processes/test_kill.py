@@ -1,13 +1,16 @@
 """kill -9: acknowledged management writes survive, and the history loses at most the last second."""
 
 import asyncio
+import signal
 import sqlite3
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
 
 import asyncpg
 import httpx
+import pytest
 
 from flagstaff.storage.database import CONFIGURATION_FILE
 from tests.support.api import flag_path
@@ -97,3 +100,31 @@ async def _count(store: Store, statement: str) -> int:
         return int(await connection.fetchval(statement))
     finally:
         await connection.close()
+
+
+def children(process_id: int) -> set[int]:
+    """The processes that a process has started, from whichever thread."""
+    lists = Path(f"/proc/{process_id}/task").glob("*/children")
+    return {int(child) for each in lists for child in each.read_text().split()}
+
+
+def is_alive(process_id: int) -> bool:
+    try:
+        state = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_the_process_that_hashes_passwords_ends_with_the_server(store: Store, number: signal.Signals) -> None:
+    async with ServerProcess(store) as server:
+        async with RemoteCaller(server.url) as caller:
+            await caller.sign_up()
+        assert server.pid is not None
+        started = children(server.pid)
+        assert len(started) == 1
+        server.signal(number)
+        async with asyncio.timeout(30):
+            while any(map(is_alive, started)):
+                await asyncio.sleep(0.02)

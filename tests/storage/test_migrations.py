@@ -30,7 +30,7 @@ from tests.support.builders import AT, make_account, make_flag, make_rule, store
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0004", "0005"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005"]
 NEWEST = REVISIONS[-1]
 
 

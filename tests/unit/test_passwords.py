@@ -1,13 +1,17 @@
-"""Hashing passwords: who waits, and who need not."""
+"""Hashing passwords: who waits, who need not, and what hashing leaves to others."""
 
 import asyncio
+import os
+import signal
+from collections import Counter
 from collections.abc import Iterator
-from time import process_time
 
 import pytest
 
 from flagstaff.domain.errors import Code, Error
+from flagstaff.services.password_worker import NICENESS
 from flagstaff.services.passwords import Passwords
+from tests.support.cpu import cpu_seconds
 
 
 @pytest.fixture
@@ -18,16 +22,73 @@ def passwords() -> Iterator[Passwords]:
     light.close()
 
 
-async def test_a_flood_of_logins_is_turned_away_beyond_what_can_wait(passwords: Passwords) -> None:
-    results = await asyncio.gather(*(passwords.hash("secret") for _ in range(200)), return_exceptions=True)
-    refused = [result for result in results if isinstance(result, Error)]
-    assert {error.code for error in refused} == {Code.UNAVAILABLE}
-    assert len(results) - len(refused) == 128
+async def outcomes(passwords: Passwords, *clients: str) -> Counter[Code | None]:
+    """How it goes for these clients, who come at once."""
+    results = await asyncio.gather(
+        *(passwords.hash("secret", client=client) for client in clients), return_exceptions=True
+    )
+    return Counter(result.code if isinstance(result, Error) else None for result in results)
+
+
+def process_id(passwords: Passwords) -> int:
+    process = passwords._worker._process
+    assert process is not None
+    return process.pid
+
+
+async def test_a_flood_from_one_client_is_turned_away_beyond_what_it_may_have_waiting(passwords: Passwords) -> None:
+    assert await outcomes(passwords, *["ada"] * 100) == {None: 65, Code.LIMITED: 35}
+
+
+async def test_a_flood_from_many_clients_is_turned_away_beyond_what_can_wait(passwords: Passwords) -> None:
+    clients = [str(number) for number in range(300)]
+    assert await outcomes(passwords, *clients) == {None: 257, Code.UNAVAILABLE: 43}
+
+
+async def test_ten_clients_who_fill_the_queue_keep_no_other_out(passwords: Passwords) -> None:
+    greedy = [asyncio.create_task(passwords.hash("secret", client=str(n % 10))) for n in range(400)]
+    await asyncio.sleep(0)
+    await passwords.hash("secret", client="ada")
+    served = [task for task in greedy if task.done() and not task.exception()]
+    assert len(served) <= 12, "everybody else had one turn before, at most"
+    results = await asyncio.gather(*greedy, return_exceptions=True)
+    assert {result.code for result in results if isinstance(result, Error)} == {Code.UNAVAILABLE}
+
+
+async def test_a_turn_that_is_given_up_goes_to_the_next(passwords: Passwords) -> None:
+    waiting = [asyncio.create_task(passwords.hash("secret", client=str(n % 3))) for n in range(30)]
+    await asyncio.sleep(0)
+    for task in waiting[::2]:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert await outcomes(passwords, "ada", "grace") == {None: 2}
 
 
 async def test_after_a_flood_logins_go_on(passwords: Passwords) -> None:
-    await asyncio.gather(*(passwords.hash("secret") for _ in range(200)), return_exceptions=True)
+    await outcomes(passwords, *["ada"] * 100)
     assert await passwords.verify("secret", await passwords.hash("secret"))
+
+
+async def test_hashing_leaves_the_processor_to_whatever_else_wants_it(passwords: Passwords) -> None:
+    await passwords.hash("secret")
+    assert os.getpriority(os.PRIO_PROCESS, process_id(passwords)) == NICENESS
+    assert os.getpriority(os.PRIO_PROCESS, 0) < NICENESS
+
+
+async def test_a_process_that_was_killed_is_replaced(passwords: Passwords) -> None:
+    hashed = await passwords.hash("secret")
+    killed = process_id(passwords)
+    os.kill(killed, signal.SIGKILL)
+    assert await passwords.verify("secret", hashed)
+    assert process_id(passwords) != killed
+
+
+async def test_a_closed_one_checks_nothing_more_and_leaves_no_process(passwords: Passwords) -> None:
+    await passwords.hash("secret")
+    ended = process_id(passwords)
+    passwords.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(ended, 0)
 
 
 async def test_a_wrong_password_is_refused(passwords: Passwords) -> None:
@@ -41,12 +102,13 @@ async def test_nobody_has_a_password(passwords: Passwords) -> None:
 async def test_nobody_takes_as_long_to_refuse_as_somebody() -> None:
     costly = Passwords(time_cost=3, memory_cost_kib=16 * 1024)
     somebody = await costly.hash("secret")
-    began = process_time()
+    began = cpu_seconds(costly)
     await costly.verify("wrong", somebody)
-    refused_somebody = process_time()
+    refused_somebody = cpu_seconds(costly)
     await costly.verify("wrong", None)
-    refused_nobody = process_time()
+    refused_nobody = cpu_seconds(costly)
     costly.close()
+    assert somebody.split("$")[1:4] == costly._nobody.split("$")[1:4], "the stand-in costs something else"
     # A hash that cannot be read is refused some thousand times sooner.
     assert refused_nobody - refused_somebody > (refused_somebody - began) / 4
 

@@ -69,6 +69,7 @@ def refusal(**environ: str) -> str:
         ("HISTORY_MAX_BYTES", "-10GB", "as in 10GB"),
         ("ACCESS_LOG", "loud", "must be on or off"),
         ("LOG_FORMAT", "xml", "must be auto, json or console"),
+        ("REGISTRATION", "off", "must be open or closed"),
         ("EVALUATE_LANE", "2", "must be on or off"),
     ],
 )
@@ -154,6 +155,8 @@ def test_nothing_set_gives_the_documented_defaults() -> None:
     assert settings.evaluate_rate_limit == RateLimit(200, 60)
     assert settings.register_rate_limit == settings.login_rate_limit == settings.reset_rate_limit == RateLimit(60, 60)
     assert settings.login_failure_rate_limit == RateLimit(10, 60)
+    assert settings.account_failure_rate_limit == RateLimit(100, 3600)
+    assert settings.registration == "open"
     assert settings.history_retention_days == 90
     assert settings.trusted_proxies == settings.cors_origins == ()
     assert (settings.database_url, settings.secret_key, settings.smtp) == (None,) * 3

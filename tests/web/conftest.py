@@ -45,11 +45,18 @@ def settings(store: Store, environ: dict[str, str]) -> Settings:
     return Settings.load(chosen)
 
 
+@pytest.fixture(scope="session")
+def passwords() -> Iterator[Passwords]:
+    """Light ones, with one process for all tests: 32 KiB is the least that Argon2 takes."""
+    light = Passwords(time_cost=1, memory_cost_kib=32)
+    yield light
+    light.close()
+
+
 @pytest.fixture
-async def flagstaff(settings: Settings, clock: Clock) -> AsyncIterator[Flagstaff]:
+async def flagstaff(settings: Settings, clock: Clock, passwords: Passwords) -> AsyncIterator[Flagstaff]:
     """The started service; tasks left over after its stop fail the test."""
-    # 32 KiB is the least that Argon2 takes.
-    service = Flagstaff(settings, now=clock, passwords=Passwords(time_cost=1, memory_cost_kib=32))
+    service = Flagstaff(settings, now=clock, passwords=passwords)
     try:
         await service.start()
         yield service

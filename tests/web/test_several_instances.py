@@ -55,7 +55,7 @@ async def role(administrator: asyncpg.Connection) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def start(shared: Store, role: str) -> AsyncIterator[Start]:
+async def start(shared: Store, role: str, passwords: Passwords) -> AsyncIterator[Start]:
     """Start an instance by its name; each has a data directory of its own, and perhaps a role of its own."""
     async with AsyncExitStack() as stack:
 
@@ -68,7 +68,6 @@ async def start(shared: Store, role: str) -> AsyncIterator[Start]:
                     "FLAGSTAFF_SECRET_KEY": "k" * 32,
                 }
             )
-            passwords = Passwords(time_cost=1, memory_cost_kib=32)
             instance = Flagstaff(settings, passwords=passwords, confirm_seconds=confirm_seconds)
             stack.push_async_callback(instance.stop)
             await instance.start()
@@ -139,6 +138,15 @@ async def scene(start: Start, role: str, confirm_seconds: float, log_stream: io.
         scene = Scene(ada, application, project["sdk_key"], project, flag)
         assert await scene.is_on_at_second()
         yield scene
+
+
+async def test_a_token_that_ends_at_one_instance_has_ended_at_every_other(scene: Scene) -> None:
+    headers = {"authorization": f"Bearer {scene.ada.token}"}
+    assert (await scene.second.get("/api/me", headers=headers)).status_code == 200
+
+    assert (await scene.ada.post("/auth/logout")).status_code == 204
+
+    assert (await scene.second.get("/api/me", headers=headers)).status_code == 401
 
 
 def check_stored_but_unconfirmed(answer: httpx.Response) -> None:

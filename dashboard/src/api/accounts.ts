@@ -1,9 +1,14 @@
 /** Accounts: registration, sign-in and password resets. */
 
 import { useMutation } from "@tanstack/react-query";
-import { startSession } from "../lib/session";
+import { forgetEnvironments } from "../lib/lastEnvironment";
+import { notifyRefused } from "../lib/notify";
+import { currentSession, endSession, startSession } from "../lib/session";
+import { t } from "../texts";
 import { client } from "./client";
-import { ask } from "./problem";
+import { ask, Problem } from "./problem";
+
+const SIGN_OUT_MILLISECONDS = 5_000;
 
 interface Credentials {
   readonly email: string;
@@ -27,6 +32,29 @@ export function useForgotPassword() {
   return useMutation({
     mutationFn: ({ email }: { email: string }) => ask(client.POST("/auth/forgot-password", { body: { email } })),
   });
+}
+
+export function useChangePassword() {
+  return useMutation({
+    mutationFn: async (passwords: { current_password: string; new_password: string }) => {
+      const email = currentSession()?.email ?? "";
+      const { token } = await ask(client.POST("/api/me/password", { body: passwords }));
+      startSession({ token, email }); // every earlier token has ended, this browser's own included
+    },
+  });
+}
+
+/** Ends the session on the server and here; here also when the server cannot be told, which is then said. */
+export async function signOut(): Promise<void> {
+  try {
+    await ask(client.POST("/auth/logout", { signal: AbortSignal.timeout(SIGN_OUT_MILLISECONDS) }));
+  } catch (error) {
+    const hasEndedBefore = error instanceof Problem && error.status === 401;
+    if (!hasEndedBefore) notifyRefused(t.accounts.signOutFailed, error);
+  } finally {
+    forgetEnvironments();
+    endSession("signed-out");
+  }
 }
 
 export function useResetPassword(token: string) {

@@ -22,10 +22,12 @@ export interface FlagPath extends EnvironmentPath {
   readonly flag_id: string;
 }
 
+const needsToken = (path: string) => path.startsWith("/api") || path === "/auth/logout";
+
 const authorization: Middleware = {
   onRequest({ request, schemaPath }) {
     const session = currentSession();
-    if (session && schemaPath.startsWith("/api")) request.headers.set("Authorization", `Bearer ${session.token}`);
+    if (session && needsToken(schemaPath)) request.headers.set("Authorization", `Bearer ${session.token}`);
     return request;
   },
   onResponse({ request, response, schemaPath }) {

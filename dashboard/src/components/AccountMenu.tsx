@@ -1,19 +1,16 @@
 /** The account menu: the signed-in account, the appearance, and signing out. */
 
 import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
-import { IconBook, IconLogout } from "./icons";
-import { forgetEnvironments } from "../lib/lastEnvironment";
-import { currentSession, endSession } from "../lib/session";
+import { signOut } from "../api/accounts";
+import { currentSession } from "../lib/session";
 import { t } from "../texts";
+import { IconBook, IconLock, IconLogout } from "./icons";
+import { MenuItemLink } from "./links";
 import classes from "./AccountMenu.module.css";
 
 export function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const email = currentSession()?.email ?? "";
-  const signOut = () => {
-    forgetEnvironments();
-    endSession("signed-out");
-  };
   return (
     <Menu position="bottom-end" width={248} shadow="md" radius="md">
       <Menu.Target>
@@ -37,7 +34,10 @@ export function AccountMenu() {
         <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook size={16} />}>
           {t.shell.apiDocs}
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={signOut}>
+        <MenuItemLink to="/account" leftSection={<IconLock size={16} />}>
+          {t.accounts.changePassword}
+        </MenuItemLink>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
           {t.shell.signOut}
         </Menu.Item>
       </Menu.Dropdown>

@@ -52,6 +52,7 @@ export const IconGrid = icon(
   "M4 5a1 1 0 0 1 1-1h4v6H4zM15 4h4a1 1 0 0 1 1 1v5h-5zM4 14h5v6H5a1 1 0 0 1-1-1zM15 14h5v5a1 1 0 0 1-1 1h-4z",
 );
 export const IconHistory = icon("M4 12a8 8 0 1 1 2.5 5.8M4 12l-1.5-2M4 12l2-1.7M12 8v4.5l3 1.5");
+export const IconLock = icon("M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3");
 export const IconLogout = icon(
   "M14 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v12a2 2 0 0 0 2 2h6a2 2 0 0 0 2-2v-2M9 12h12M18 9l3 3l-3 3",
 );

@@ -4,12 +4,28 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useRegister } from "../api/accounts";
 import { AccountForm, AccountPage, EmailField, NewPasswordField } from "../components/AccountForm";
 import { AnchorLink } from "../components/links";
+import { isRegistrationOpen } from "../lib/registration";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
 
 const route = getRouteApi("/account/register");
 
 export function Register() {
+  return isRegistrationOpen() ? <NewAccount /> : <Closed />;
+}
+
+function Closed() {
+  return (
+    <AccountPage heading={t.accounts.closedHeading}>
+      <Text c="dimmed">{t.accounts.registrationClosed}</Text>
+      <AnchorLink to="/sign-in" size="sm" ta="center">
+        {t.accounts.backToSignIn}
+      </AnchorLink>
+    </AccountPage>
+  );
+}
+
+function NewAccount() {
   const { next } = route.useSearch();
   const navigate = useNavigate();
   const form = useForm({ initialValues: { email: "", password: "" } });

@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useSignIn } from "../api/accounts";
 import { AccountForm, AccountPage, EmailField, PasswordField } from "../components/AccountForm";
 import { AnchorLink } from "../components/links";
+import { isRegistrationOpen } from "../lib/registration";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
 
@@ -33,12 +34,18 @@ export function SignIn() {
         <AnchorLink to="/forgot-password" size="sm">
           {t.accounts.forgot}
         </AnchorLink>
-        <Text size="sm">
-          {t.accounts.noAccount}{" "}
-          <AnchorLink to="/register" search={next ? { next } : {}} size="sm" underline="always">
-            {t.accounts.register}
-          </AnchorLink>
-        </Text>
+        {isRegistrationOpen() ? (
+          <Text size="sm">
+            {t.accounts.noAccount}{" "}
+            <AnchorLink to="/register" search={next ? { next } : {}} size="sm" underline="always">
+              {t.accounts.register}
+            </AnchorLink>
+          </Text>
+        ) : (
+          <Text size="sm" c="dimmed" ta="center">
+            {t.accounts.registrationClosed}
+          </Text>
+        )}
       </Stack>
     </AccountPage>
   );

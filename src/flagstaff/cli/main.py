@@ -35,6 +35,7 @@ app.command()(doctor.doctor)
 
 def main() -> None:
     """Run the command; what the operator can mend is one line on stderr and exit status 1."""
+    os.umask(0o077)  # what is made in the data directory is nobody else's business, whatever the directory's mode
     configure_logging("auto")  # to standard error: what a command prints is its result
     try:
         app()

@@ -1,9 +1,11 @@
 """Accounts: who may work here, and the rules for emails and passwords."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from flagstaff.domain.common_passwords import is_common
 from flagstaff.domain.text import check_length, check_text
 
 EMAIL_MAX_LENGTH = 254  # RFC 5321, 4.5.3.1.3: a path of 256 octets less its angle brackets
@@ -12,6 +14,13 @@ PASSWORD_MAX_LENGTH = 1024
 TOKEN_LIFETIME = timedelta(hours=24)
 RESET_LIFETIME = timedelta(minutes=30)
 RESET_MAILS_PER_LIFETIME = 3
+KNOWN_CLIENT_LIFETIME = timedelta(days=90)
+
+# RFC 5322's atoms and RFC 6531's other scripts. Quoted local parts are not accepted: hardly anybody has one, and the
+# characters that they allow mean something else to each program that reads a header.
+_LOCAL = re.compile(r"(?:[\w.!#$%&'*+/=?^`{|}~-]|[^\x00-\x7f])+", re.ASCII)
+_DOMAIN = re.compile(r"(?:[\w-]|[^\x00-\x7f])+(?:\.(?:[\w-]|[^\x00-\x7f])+)*|\[[0-9A-Fa-f.:]+\]", re.ASCII)
+_PRODUCT = "flagstaff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +36,12 @@ class Account:
 def check_email(value: str) -> str:
     """An email address, trimmed; raises ValueError for what cannot be one. Compare addresses by `email_identity`."""
     value = check_length(check_text(value).strip(), 1, EMAIL_MAX_LENGTH)
-    local, at, domain = value.rpartition("@")
-    if not (local and at and domain) or "@" in local or any(c.isspace() or not c.isprintable() for c in value):
+    local, _, domain = value.rpartition("@")
+    if not (_LOCAL.fullmatch(local) and _DOMAIN.fullmatch(domain) and value.isprintable() and " " not in value):
         raise ValueError("must be an email address such as ada@example.com")
-    if domain.startswith(".") or domain.endswith(".") or ".." in domain:
-        raise ValueError("must be an email address such as ada@example.com")
+    if "=?" in value:
+        # Programs that read mail headers decode such a word, also into line breaks and further headers.
+        raise ValueError("must not contain an encoded word (=?…?=); write the address itself")
     return value
 
 
@@ -41,5 +51,24 @@ def email_identity(email: str) -> str:
 
 
 def check_password(value: str) -> str:
-    """A password: 8 to 1,024 characters, any Unicode."""
-    return check_length(check_text(value), PASSWORD_MIN_LENGTH, PASSWORD_MAX_LENGTH)
+    """A password that may be set: 8 to 1,024 characters, any Unicode, and none that everybody tries first."""
+    check_length(check_text(value), PASSWORD_MIN_LENGTH, PASSWORD_MAX_LENGTH)
+    if is_common(value) or _says_only(value, _PRODUCT):
+        raise ValueError("is one of the passwords that attackers try first; choose another")
+    return value
+
+
+def check_password_of(email: str, value: str) -> None:
+    """Refuse a password that says nothing but its account's email address or the part before the @."""
+    if _says_only(value, email) or _says_only(value, email.rpartition("@")[0]):
+        raise ValueError("must not be your email address; choose another")
+
+
+def _says_only(password: str, word: str) -> bool:
+    """Whether a password is a word, once or several times, whatever its case, punctuation and blanks."""
+    said, plain = _letters_and_digits(password), _letters_and_digits(word)
+    return bool(said and plain) and not said.replace(plain, "")
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())

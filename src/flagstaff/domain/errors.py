@@ -10,6 +10,7 @@ class Code(StrEnum):
 
     INVALID = "invalid"
     UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"
     TOO_LARGE = "too_large"

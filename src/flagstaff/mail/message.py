@@ -1,7 +1,12 @@
-"""What the mails say. Text and HTML say the same, in plain ASCII: no encoding may break a link."""
+"""What the mails say. Text and HTML say the same, in plain ASCII: no encoding may break a link.
+
+A mail is checked in the form in which it leaves: what its reader parses must be what was meant, and nothing more.
+"""
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
+from email import message_from_string
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTPUTF8
@@ -9,9 +14,11 @@ from email.utils import make_msgid
 from html import escape
 from urllib.parse import quote
 
-from flagstaff.domain.accounts import RESET_LIFETIME
+from flagstaff.domain.accounts import RESET_LIFETIME, check_email
 
-_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]")
+_ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
+_HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")
+_BARE_LINE_BREAK = re.compile(rb"\r(?!\n)|(?<!\r)\n")
 
 _RESET_TEXT = """\
 Hello,
@@ -55,7 +62,16 @@ background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Ch
 """
 
 
-def password_reset(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> EmailMessage:
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A mail as it leaves: from one address to one, which no transport has to read out of `content`."""
+
+    sender: str
+    recipient: str
+    content: bytes
+
+
+def password_reset(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> Mail:
     """The mail with the link that resets a password.
 
     Args:
@@ -70,10 +86,11 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
     """
     message = EmailMessage(policy=SMTPUTF8)
     message["From"] = sender
-    message["To"] = _address(recipient)
-    message["Subject"] = "Reset your Flagstaff password"
+    message["To"] = to = _address(recipient)
+    message["Subject"] = subject = "Reset your Flagstaff password"
     message["Date"] = sent_at
-    message["Message-ID"] = make_msgid(domain=message["From"].addresses[0].domain)
+    mailbox = message["From"].addresses[0]
+    message["Message-ID"] = make_msgid(domain=mailbox.domain)
     message["Auto-Submitted"] = "auto-generated"
     link = f"{public_url}/reset-password?token={quote(token, safe='')}"
     minutes = RESET_LIFETIME.seconds // 60
@@ -81,15 +98,35 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
     html = _RESET_HTML.format(public_url=escape(public_url), link=escape(link), minutes=minutes)
     message.set_content(text, charset="us-ascii", cte="7bit")
     message.add_alternative(html, subtype="html", charset="us-ascii", cte="7bit")
-    return message
+    mail = Mail(mailbox.addr_spec, to.addr_spec, bytes(message))
+    _check(mail, subject)
+    return mail
 
 
 def _address(recipient: str) -> Address:
-    """The recipient as one mailbox, whatever commas, quotes or brackets it holds."""
-    local, _, domain = recipient.rpartition("@")
-    if not local or not local.isprintable() or not _DOMAIN.fullmatch(domain):
-        raise ValueError("no mail can be sent to this address")
+    """The recipient as one mailbox. Accounts may be older than the rules for their addresses."""
     try:
-        return Address(username=local, domain=domain.encode("idna").decode())
-    except UnicodeError:
-        raise ValueError("no mail can be sent to this address") from None
+        local, _, domain = check_email(recipient).rpartition("@")
+        ascii_domain = domain.encode("idna").decode()  # which may turn one character into several, such as a/c
+    except ValueError:
+        raise _undeliverable() from None
+    if not _ASCII_DOMAIN.fullmatch(ascii_domain):
+        raise _undeliverable()
+    return Address(username=local, domain=ascii_domain)
+
+
+def _check(mail: Mail, subject: str) -> None:
+    """Refuse a mail whose reader would see other headers than were set, such as those that an address smuggles in."""
+    read = message_from_string(mail.content.decode(), policy=SMTPUTF8)
+    headers_are_ours = sorted(read.keys()) == sorted(_HEADERS) and read["Subject"] == subject
+    if (
+        not headers_are_ours
+        or _BARE_LINE_BREAK.search(mail.content)
+        or [each.addr_spec for each in read["To"].addresses] != [mail.recipient]
+        or [each.addr_spec for each in read["From"].addresses] != [mail.sender]
+    ):
+        raise _undeliverable()
+
+
+def _undeliverable() -> ValueError:
+    return ValueError("no mail can be sent to this address")

@@ -4,10 +4,11 @@ import asyncio
 import os
 import secrets
 from datetime import UTC, datetime
-from email.message import EmailMessage
 from pathlib import Path
 
 import structlog
+
+from flagstaff.mail.message import Mail
 
 log = structlog.get_logger(__name__)
 
@@ -19,10 +20,10 @@ class Outbox:
         """Nothing is made before the first mail."""
         self._folder = folder
 
-    async def send(self, message: EmailMessage) -> None:
+    async def send(self, mail: Mail) -> None:
         """Write the mail to a new file and say in the log where; a failure is logged as well."""
         try:
-            path = await asyncio.to_thread(self._write, bytes(message))
+            path = await asyncio.to_thread(self._write, mail.content)
         except OSError:
             log.exception("mail_not_written", folder=str(self._folder))
         else:

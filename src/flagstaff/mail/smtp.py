@@ -4,11 +4,11 @@ import asyncio
 import re
 import socket
 import ssl
-from email.message import EmailMessage
 
 import aiosmtplib
 import structlog
 
+from flagstaff.mail.message import Mail
 from flagstaff.settings import SmtpServer
 
 log = structlog.get_logger(__name__)
@@ -35,12 +35,12 @@ class SmtpMailer:
         self._timeout_seconds = timeout_seconds
         self._backoff_seconds = backoff_seconds
 
-    async def send(self, message: EmailMessage) -> None:
+    async def send(self, mail: Mail) -> None:
         """Have the server take the mail, in up to three attempts; a failure is logged, nobody is left to be told."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 async with asyncio.timeout(self._timeout_seconds):
-                    await self._attempt(message)
+                    await self._attempt(mail)
             except (aiosmtplib.SMTPException, OSError, ValueError) as error:
                 again = attempt < ATTEMPTS and _is_transient(error)
                 report = log.warning if again else log.error
@@ -52,9 +52,12 @@ class SmtpMailer:
                 log.info("mail_sent", attempt=attempt)
                 return
 
-    async def _attempt(self, message: EmailMessage) -> None:
+    async def _attempt(self, mail: Mail) -> None:
         await aiosmtplib.send(
-            message,
+            mail.content,
+            sender=mail.sender,
+            recipients=[mail.recipient],
+            mail_options=[] if mail.content.isascii() else ["SMTPUTF8", "BODY=8BITMIME"],
             hostname=self._server.host,
             port=self._server.port,
             username=self._server.user,

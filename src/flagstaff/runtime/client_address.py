@@ -32,6 +32,14 @@ def find_client(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4Netw
     return client
 
 
+def wider_networks(client: str) -> tuple[str, ...]:
+    """The /56 and the /48 around a client that is a /64; nothing around an IPv4 address."""
+    if not client.endswith("/64"):
+        return ()
+    address = int(IPv6Address(client.removesuffix("/64")))
+    return tuple(f"{IPv6Address(address >> 128 - bits << 128 - bits)}/{bits}" for bits in (56, 48))
+
+
 def is_trusted(text: str, networks: Sequence[IPv4Network | IPv6Network]) -> bool:
     """Whether a text is an address in one of these networks."""
     address = _address(text)

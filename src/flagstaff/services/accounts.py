@@ -1,18 +1,23 @@
-"""Accounts: registration, login, and the way back for who forgot the password."""
+"""Accounts: registration, login and logout, and the ways to another password."""
 
 import hashlib
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.domain.accounts import RESET_LIFETIME, RESET_MAILS_PER_LIFETIME, Account
+from flagstaff.domain.accounts import (
+    RESET_LIFETIME,
+    RESET_MAILS_PER_LIFETIME,
+    Account,
+    check_password_of,
+)
 from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
-from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.services.passwords import Passwords
-from flagstaff.services.tokens import Tokens
+from flagstaff.services.tokens import Claims, Tokens
 from flagstaff.storage import accounts
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -30,9 +35,11 @@ class Accounts:
     tokens: Tokens
     mail_reset_token: Callable[[str, str], Awaitable[None]]  # is handed the email and the token
 
-    async def register(self, *, email: str, password: str) -> Account:
-        """Create an account; raises Error CONFLICT if the email is taken."""
-        account = Account(uuid7(), email, await self.passwords.hash(password), created_at=self.now())
+    async def register(self, *, email: str, password: str, client: str = "") -> Account:
+        """Create an account; raises Error CONFLICT if the email is taken, INVALID if the password is the email."""
+        _check_password_of(email, password, field="password")
+        password_hash = await self.passwords.hash(password, client=client)
+        account = Account(uuid7(), email, password_hash, created_at=self.now())
         async with self.database.transaction() as transaction:
             await accounts.create_account(transaction.connection, account)
             actor = Actor(account.id, account.email)
@@ -41,25 +48,54 @@ class Accounts:
             )
         return account
 
-    async def log_in(self, *, email: str, password: str) -> str:
-        """A bearer token; raises Error UNAUTHENTICATED, after the same time, for whatever is wrong."""
-        async with self.database.read() as connection:
-            account = await accounts.find_account_by_email(connection, email)
-        verified = await self.passwords.verify(password, account.password_hash if account else None)
+    async def log_in(self, *, email: str, password: str, client: str = "") -> str:
+        """A bearer token; raises Error UNAUTHENTICATED, after the same time, for whatever is wrong.
+
+        Of all that wait for their passwords to be checked, each `client` has its turn.
+        """
+        account = await self.find_account(email)
+        verified = await self.passwords.verify(password, account.password_hash if account else None, client=client)
         if account is None or not verified:
             raise Error(Code.UNAUTHENTICATED, "The email or the password is wrong.")
         return self.tokens.issue(account, self.now())
 
     async def authenticate(self, token: str) -> Actor:
         """Whose token this is; raises Error UNAUTHENTICATED."""
-        claims = self.tokens.read(token, self.now())
-        if claims is not None:
-            account_id, stamp = claims
-            async with self.database.read() as connection:
-                account = await accounts.find_account(connection, account_id)
-            if account is not None and self.tokens.is_current(account, stamp):
-                return Actor(account.id, account.email)
-        raise Error(Code.UNAUTHENTICATED, "The access token is malformed, expired or ended by a password reset.")
+        account = (await self._open(token))[1]
+        return Actor(account.id, account.email)
+
+    async def log_out(self, token: str) -> None:
+        """End a token at once and everywhere; raises Error UNAUTHENTICATED if it is not valid any more."""
+        claims, account = await self._open(token)
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await accounts.lock_account(connection, account.id)
+            if await accounts.find_token_account(connection, account.id, claims.token_id) is None:
+                raise _invalid_token()  # ended by another request meanwhile
+            await accounts.end_token(connection, claims.token_id, expires_at=claims.expires_at, now=self.now())
+
+    async def change_password(self, actor: Actor, *, current: str, new: str, client: str = "") -> str:
+        """Replace the actor's password, which ends every token and reset link; returns a fresh token.
+
+        Raises:
+            Error: UNAUTHENTICATED when `current` is not the present password; INVALID when `new` is the email.
+        """
+        assert actor.account_id is not None
+        async with self.database.read() as connection:
+            account = await accounts.find_account(connection, actor.account_id)
+        if account is None:
+            raise _invalid_token()
+        _check_password_of(account.email, new, field="new_password")
+        if not await self.passwords.verify(current, account.password_hash, client=client):
+            raise _wrong_password()
+        password_hash = await self.passwords.hash(new, client=client)
+        async with self.database.transaction() as transaction:
+            await accounts.lock_account(transaction.connection, account.id)
+            present = await accounts.find_account(transaction.connection, account.id)
+            if present is None or present.password_hash != account.password_hash:
+                raise _wrong_password()  # changed by another request meanwhile
+            await self._replace_password(transaction, actor, account, password_hash, "account.password_changed")
+        return self.tokens.issue(replace(account, password_hash=password_hash), self.now())
 
     async def find_account(self, email: str) -> Account | None:
         """The account with this email, if there is one."""
@@ -87,16 +123,20 @@ class Accounts:
             )
         await self.mail_reset_token(account.email, token)
 
-    async def reset_password(self, *, token: str, new_password: str) -> None:
+    async def reset_password(self, *, token: str, new_password: str, client: str = "") -> Account:
         """Set a new password by a reset link, which spends every outstanding link and ends every token.
 
         Raises:
-            Error: INVALID, with one and the same text for an unknown, used or expired token.
+            Error: INVALID, with one and the same text for an unknown, used or expired token, or naming the field when
+                the password is the email.
         """
         async with self.database.read() as connection:
-            if await accounts.find_reset_account(connection, _hash(token), self.now()) is None:
-                raise _invalid_reset()  # before the costly hash
-        password_hash = await self.passwords.hash(new_password)
+            owner_id = await accounts.find_reset_account(connection, _hash(token), self.now())
+            owner = await accounts.find_account(connection, owner_id) if owner_id else None
+        if owner is None:
+            raise _invalid_reset()  # before the costly hash
+        _check_password_of(owner.email, new_password, field="newPassword")
+        password_hash = await self.passwords.hash(new_password, client=client)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             account_id = await accounts.find_reset_account(connection, _hash(token), self.now())
@@ -108,26 +148,55 @@ class Accounts:
                 raise _invalid_reset()
             account = await accounts.find_account(connection, account_id)
             assert account is not None
-            await self._replace_password(transaction, Actor(account.id, account.email), account, password_hash)
+            actor = Actor(account.id, account.email)
+            await self._replace_password(transaction, actor, account, password_hash, "account.password_reset")
+        return account
 
     async def set_password(self, *, email: str, password: str) -> Account:
-        """Set an account's password from the command line; raises Error NOT_FOUND."""
+        """Set an account's password from the command line; raises Error NOT_FOUND, INVALID if it is the email."""
+        _check_password_of(email, password, field="password")
         password_hash = await self.passwords.hash(password)
         async with self.database.transaction() as transaction:
             account = await accounts.find_account_by_email(transaction.connection, email)
             if account is None:
                 raise Error(Code.NOT_FOUND, "There is no account with this email.")
-            await self._replace_password(transaction, COMMAND_LINE, account, password_hash)
+            await self._replace_password(transaction, COMMAND_LINE, account, password_hash, "account.password_reset")
         return account
 
+    async def _open(self, token: str) -> tuple[Claims, Account]:
+        """What a valid token says, and its account; raises Error UNAUTHENTICATED."""
+        claims = self.tokens.read(token, self.now())
+        if claims is not None:
+            async with self.database.read() as connection:
+                account = await accounts.find_token_account(connection, claims.account_id, claims.token_id)
+            if account is not None and self.tokens.is_current(account, claims.stamp):
+                return claims, account
+        raise _invalid_token()
+
     async def _replace_password(
-        self, transaction: Transaction, actor: Actor, account: Account, password_hash: str
+        self, transaction: Transaction, actor: Actor, account: Account, password_hash: str, action: str
     ) -> None:
         now = self.now()
         await accounts.set_password_hash(transaction.connection, account.id, password_hash)
         await accounts.spend_resets(transaction.connection, account.id, now)
-        change = change_of(actor, "account.password_reset", now, Scope(), before=account, after=account)
-        await record(transaction, change)
+        # Whoever knew the old password may have logged in, too.
+        await accounts.forget_clients(transaction.connection, account.id, until=now)
+        await record(transaction, change_of(actor, action, now, Scope(), before=account, after=account))
+
+
+def _check_password_of(email: str, password: str, *, field: str) -> None:
+    try:
+        check_password_of(email, password)
+    except ValueError as error:
+        raise invalid_field(field, str(error)) from None
+
+
+def _invalid_token() -> Error:
+    return Error(Code.UNAUTHENTICATED, "The access token is malformed, expired or has been ended. Log in again.")
+
+
+def _wrong_password() -> Error:
+    return Error(Code.UNAUTHENTICATED, "The current password is wrong.")
 
 
 def _hash(token: str) -> bytes:

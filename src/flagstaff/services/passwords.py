@@ -1,73 +1,123 @@
-"""Password hashing: Argon2id, off the event loop, a few at a time."""
+"""Password hashing: Argon2id, off the event loop, one at a time, and at a lower priority than everything else."""
 
 import asyncio
+import contextlib
+import json
 import secrets
+import subprocess
+import sys
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
-from argon2 import PasswordHasher, Type
-from argon2.exceptions import InvalidHashError, VerificationError
+from argon2 import DEFAULT_HASH_LENGTH, DEFAULT_RANDOM_SALT_LENGTH
 from argon2.low_level import ARGON2_VERSION
 
 from flagstaff.domain.errors import unavailable
+from flagstaff.services.turns import Turns
 
 # RFC 9106, 4: the second recommended option (t=3, p=4, 64 MiB), which is also argon2-cffi's default.
 TIME_COST, MEMORY_COST_KIB, PARALLELISM = 3, 64 * 1024, 4
-# Each hash takes 64 MiB for its time, so a flood of logins must queue rather than fill the memory.
-_WORKERS = 2
-_QUEUE = 128  # some seconds of work; who came after that would have given up before their turn
-
-T = TypeVar("T")
+_WAITING = 256  # some ten seconds of work; whoever came after that would have given up before their turn
+_WAITING_OF_ONE_CLIENT = 64
 
 
 class Passwords:
-    """Hashes and verifies passwords in its own threads; raises Error UNAVAILABLE when too many wait for them."""
+    """Hashes and verifies passwords in a process of its own, in which clients take turns.
+
+    Raises Error LIMITED when too many of one client wait, UNAVAILABLE when too many wait in all.
+    """
 
     def __init__(self, *, time_cost: int = TIME_COST, memory_cost_kib: int = MEMORY_COST_KIB) -> None:
-        self._hasher = PasswordHasher(
-            time_cost=time_cost, memory_cost=memory_cost_kib, parallelism=PARALLELISM, type=Type.ID
-        )
-        self._waiting = 0
-        self._threads = ThreadPoolExecutor(_WORKERS, thread_name_prefix="password")
-        self._nobody = _made_up_hash(self._hasher)
+        """Start nothing yet. The costs are Argon2's."""
+        costs = (time_cost, memory_cost_kib, PARALLELISM)
+        self._turns = Turns(at_once=1, waiting=_WAITING, waiting_of_one=_WAITING_OF_ONE_CLIENT)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="password")
+        self._worker = _Worker(*costs)
+        self._nobody = _made_up_hash(*costs)
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, client: Hashable = None) -> str:
         """The password's Argon2id hash, with its salt and parameters."""
-        return await self._run(self._hasher.hash, password)
+        return str(await self._ask(client, password, None))
 
-    async def verify(self, password: str, password_hash: str | None) -> bool:
+    async def verify(self, password: str, password_hash: str | None, *, client: Hashable = None) -> bool:
         """Whether the password is the hashed one; for no hash at all, False after just as long."""
-        return await self._run(self._verify, password, password_hash)
+        return bool(await self._ask(client, password, password_hash or self._nobody)) and password_hash is not None
 
     def close(self) -> None:
-        """Let the threads end."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """End the process."""
+        self._worker.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _run(self, work: Callable[..., T], *arguments: str | None) -> T:
-        if self._waiting >= _QUEUE:
-            raise unavailable("Too many people are logging in at once. Try again shortly.")
-        self._waiting += 1
+    async def _ask(self, client: Hashable, password: str, password_hash: str | None) -> str | bool:
+        loop = asyncio.get_running_loop()
+        async with self._turns.take(client):
+            answer = await loop.run_in_executor(self._thread, self._worker.ask, password, password_hash)
+        if answer is None:
+            raise unavailable("Passwords cannot be checked at the moment. Try again shortly.")
+        return answer
+
+
+class _Worker:
+    """The process, started when it is first needed and again when it has died. For one thread at a time."""
+
+    def __init__(self, *costs: int) -> None:
+        self._command = [sys.executable, "-P", "-m", "flagstaff.services.password_worker", *map(str, costs)]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def ask(self, password: str, password_hash: str | None) -> str | bool | None:
+        """The answer to a request; None when there is none, twice in a row."""
+        request = json.dumps({"password": password, "password_hash": password_hash}).encode() + b"\n"
+        answer = self._exchange(request) or self._exchange(request)
+        return json.loads(answer) if answer else None
+
+    def close(self) -> None:
+        self._closed = True
+        self._end()
+
+    def _exchange(self, request: bytes) -> bytes:
+        """One line for another; nothing when the process has died, which the next call replaces."""
+        if self._closed:
+            return b""
+        self._process = process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
-        finally:
-            self._waiting -= 1
+            process.stdin.write(request)
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except OSError:
+            answer = b""
+        if not answer:
+            self._end()
+        return answer
 
-    def _verify(self, password: str, password_hash: str | None) -> bool:
-        try:
-            return self._hasher.verify(password_hash or self._nobody, password) and password_hash is not None
-        except (VerificationError, InvalidHashError):
-            return False
+    def _start(self) -> subprocess.Popen[bytes]:
+        # In a session of its own, so that Ctrl-C in a terminal reaches the server alone.
+        return subprocess.Popen(  # noqa: S603 - our own module
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what was not written finds nobody to read it
+                    pipe.close()
 
 
-def _made_up_hash(hasher: PasswordHasher) -> str:
+def _made_up_hash(time_cost: int, memory_cost_kib: int, parallelism: int) -> str:
     """What stands in for accounts that do not exist, so that they take as long as others: no password leads to it.
 
     It is not computed, which took a seventh of the server's start. The format is the reference implementation's.
     """
     salt, digest = (
-        b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (hasher.salt_len, hasher.hash_len)
+        b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
+        for size in (DEFAULT_RANDOM_SALT_LENGTH, DEFAULT_HASH_LENGTH)
     )
-    costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
-    return f"$argon2id$v={ARGON2_VERSION}${costs}${salt}${digest}"
+    return f"$argon2id$v={ARGON2_VERSION}$m={memory_cost_kib},t={time_cost},p={parallelism}${salt}${digest}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from flagstaff.settings import values
-from flagstaff.settings.values import IPNetwork, LogFormat, RateLimit, SmtpServer
+from flagstaff.settings.values import IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
@@ -116,6 +116,14 @@ class Settings:
             values.parse_rate_limit, "10/minute", "Failed logins allowed to one account from one address."
         )
     )
+    account_failure_rate_limit: RateLimit | None = field(
+        metadata=_read_by(
+            values.parse_rate_limit,
+            "100/hour",
+            "Failed logins to one account from all addresses together; beyond it only addresses that have logged in "
+            "to the account before may try.",
+        )
+    )
     reset_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets allowed from one address.")
     )
@@ -143,6 +151,13 @@ class Settings:
     )
     max_flags_per_environment: int = field(metadata=_read_by(_quota, "5000", "How many flags an environment may have."))
     max_rules_per_flag: int = field(metadata=_read_by(_quota, "1000", "How many targeting rules a flag may have."))
+    registration: Registration = field(
+        metadata=_read_by(
+            values.choice_parser(Registration),
+            "open",
+            "open: anybody who reaches the server can create an account; closed: only `flagstaff users create` can.",
+        )
+    )
     trusted_proxies: tuple[IPNetwork, ...] = field(
         metadata=_read_by(
             values.parse_networks, "", "A comma-separated list of networks whose X-Forwarded-For header is trusted."
@@ -168,7 +183,7 @@ class Settings:
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))
     log_format: LogFormat = field(
         metadata=_read_by(
-            values.parse_log_format, "auto", "json, console, or auto: console on a terminal, otherwise json."
+            values.choice_parser(LogFormat), "auto", "json, console, or auto: console on a terminal, otherwise json."
         )
     )
     evaluate_lane: bool = field(

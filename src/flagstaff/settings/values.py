@@ -10,12 +10,13 @@ from email.headerregistry import Address
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import SplitResult, unquote, urlsplit
 
 IPNetwork = IPv4Network | IPv6Network
 Security = Literal["none", "starttls", "tls"]
 LogFormat = Literal["auto", "json", "console"]
+Registration = Literal["open", "closed"]
 
 _SECONDS = MappingProxyType({"second": 1, "minute": 60, "hour": 3_600, "day": 86_400})
 _BYTES = MappingProxyType(
@@ -235,10 +236,13 @@ def parse_switch(text: str) -> bool:
     return _SWITCH[text.lower()]
 
 
-def parse_log_format(text: str) -> LogFormat:
-    """A log format."""
-    choices: tuple[LogFormat, ...] = get_args(LogFormat)
-    for choice in choices:
-        if text == choice:
-            return choice
-    raise ValueError(f"must be auto, json or console, not {text!r}")
+def choice_parser(choices: Any) -> Callable[[str], str]:
+    """A parser of the words of a Literal."""
+    *others, last = get_args(choices)
+
+    def parse(text: str) -> str:
+        if text not in get_args(choices):
+            raise ValueError(f"must be {', '.join(others)} or {last}, not {text!r}")
+        return text
+
+    return parse

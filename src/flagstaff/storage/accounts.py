@@ -1,4 +1,4 @@
-"""Accounts and password resets in the database."""
+"""Accounts, their password resets, ended tokens and known clients in the database."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,7 +12,9 @@ from flagstaff.storage.database import unique_or
 
 _columns = tables.accounts.c
 _account = sa.select(_columns.id, _columns.email, _columns.password_hash, _columns.created_at)
-_by_id = _account.where(_columns.id == sa.bindparam("account"))  # with every request
+_by_id = _account.where(_columns.id == sa.bindparam("account"))
+# With every request.
+_by_token = _by_id.where(~sa.exists().where(tables.ended_tokens.c.id == sa.bindparam("token")))
 
 
 async def create_account(connection: AsyncConnection, account: Account) -> None:
@@ -31,6 +33,12 @@ async def create_account(connection: AsyncConnection, account: Account) -> None:
 async def find_account(connection: AsyncConnection, account_id: UUID) -> Account | None:
     """The account with this id."""
     row = (await connection.execute(_by_id, {"account": account_id})).one_or_none()
+    return Account(*row) if row else None
+
+
+async def find_token_account(connection: AsyncConnection, account_id: UUID, token_id: UUID) -> Account | None:
+    """The account with this id, unless the token has been ended."""
+    row = (await connection.execute(_by_token, {"account": account_id, "token": token_id})).one_or_none()
     return Account(*row) if row else None
 
 
@@ -92,3 +100,31 @@ async def spend_resets(connection: AsyncConnection, account_id: UUID, now: datet
 async def delete_resets_before(connection: AsyncConnection, moment: datetime) -> None:
     """Forget the reset links that expired before a moment."""
     await connection.execute(tables.password_resets.delete().where(tables.password_resets.c.expires_at < moment))
+
+
+async def end_token(connection: AsyncConnection, token_id: UUID, *, expires_at: datetime, now: datetime) -> None:
+    """Remember until its expiry that a token has ended, and forget those that have expired since."""
+    ended = tables.ended_tokens
+    await connection.execute(ended.delete().where(ended.c.expires_at <= now))
+    await connection.execute(ended.insert().values(id=token_id, expires_at=expires_at))
+
+
+async def client_seen_at(connection: AsyncConnection, account_id: UUID, client_hash: bytes) -> datetime | None:
+    """When this client last logged in to the account, as far as is known."""
+    clients = tables.known_clients.c
+    query = sa.select(clients.seen_at).where(clients.account_id == account_id, clients.client_hash == client_hash)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def note_client(connection: AsyncConnection, account_id: UUID, client_hash: bytes, now: datetime) -> None:
+    """Write that this client logged in to the account; lock the account before."""
+    clients = tables.known_clients
+    ours = (clients.c.account_id == account_id, clients.c.client_hash == client_hash)
+    await connection.execute(clients.delete().where(*ours))
+    await connection.execute(clients.insert().values(account_id=account_id, client_hash=client_hash, seen_at=now))
+
+
+async def forget_clients(connection: AsyncConnection, account_id: UUID, *, until: datetime) -> None:
+    """Forget the clients that last logged in to the account at a moment or before."""
+    clients = tables.known_clients
+    await connection.execute(clients.delete().where(clients.c.account_id == account_id, clients.c.seen_at <= until))

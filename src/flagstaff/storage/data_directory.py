@@ -5,16 +5,25 @@ import os
 import secrets
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import structlog
 
 from flagstaff.domain.errors import Code, Error
 
+log = structlog.get_logger(__name__)
+
 _LOCK_FILE = "server.lock"
 _SECRET_FILE = "secret-key"  # noqa: S105 - a name, not a secret
+_DRAFT = f"{_SECRET_FILE}.draft"
+_SECRET_MIN_LENGTH = 32
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class DataDirectory:
-    """The data directory; made when first needed, with mode 0700."""
+    """The data directory; made when first needed, with mode 0700. One that exists keeps the mode that it has."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,10 +33,16 @@ class DataDirectory:
         """Make the folder; raises Error UNAVAILABLE if that cannot be done."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.path.chmod(0o700)
         except OSError as error:
             message = f"The data directory {self.path} cannot be used: {error.strerror}."
             raise Error(Code.UNAVAILABLE, message) from error
+
+    def warn_if_open(self) -> None:
+        """Log a warning if others can look into the folder or change it; its mode is the operator's to choose."""
+        mode = stat.S_IMODE(self.path.stat().st_mode)
+        if mode & _OTHERS:
+            advice = f"others can get at what Flagstaff keeps here; run: chmod 700 {self.path}"
+            log.warning("data_directory_open", path=str(self.path), mode=f"{mode:04o}", advice=advice)
 
     def lock(self) -> None:
         """Take the folder for this process until it ends, however it ends; raises Error CONFLICT if it is taken."""
@@ -73,18 +88,34 @@ class DataDirectory:
             raise Error(Code.UNAVAILABLE, message) from error
 
     def secret_key(self) -> str:
-        """The secret key kept here, with mode 0600; made at the first call."""
+        """The secret key kept here, with mode 0600; made at the first call.
+
+        Raises:
+            Error: INVALID when the file cannot be used as it is; the message says what to do.
+        """
         path = self.path / _SECRET_FILE
-        if not path.exists():
-            # Written beside and moved into place: a crash in between leaves no half key.
-            draft = self.path / f"{_SECRET_FILE}.{os.getpid()}"
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(secrets.token_urlsafe(48))
-                file.flush()
-                os.fsync(file.fileno())
-            draft.rename(path)
-        return path.read_text().strip()
+        try:
+            with self._held():
+                if not path.exists():
+                    self._make_secret_key(path)
+            mode, text = stat.S_IMODE(path.stat().st_mode), path.read_text().strip()
+        except UnicodeDecodeError:
+            mode, text = 0, ""
+        except OSError as error:
+            raise Error(Code.INVALID, f"The secret key {path} cannot be read: {error.strerror}.") from error
+        if mode & _OTHERS:
+            raise Error(
+                Code.INVALID,
+                f"The secret key {path} can be read or changed by others (mode {mode:04o}). Run: chmod 600 {path} "
+                "(or, if somebody may have read it, delete it: a new one is made, and everybody has to log in again).",
+            )
+        if len(text) < _SECRET_MIN_LENGTH:
+            raise Error(
+                Code.INVALID,
+                f"The secret key {path} is empty or too short. Restore it from a backup, or delete it: a new one is "
+                "made, and everybody has to log in again.",
+            )
+        return text
 
     def find_secret_key(self) -> str | None:
         """The secret key kept here, if any; raises Error UNAVAILABLE when it cannot be read."""
@@ -113,3 +144,26 @@ class DataDirectory:
             Path(draft).rename(path)
         except OSError as error:
             raise Error(Code.UNAVAILABLE, f"The secret key {path} cannot be written: {error.strerror}.") from error
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Keep other processes out for a moment, also while a server has taken the folder."""
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _make_secret_key(self, path: Path) -> None:
+        # Written beside and moved into place: a crash in between leaves no half key, only a draft for the next start
+        # to replace. Earlier versions named theirs after their process id.
+        for draft in self.path.glob(f"{_SECRET_FILE}.*"):
+            draft.unlink(missing_ok=True)
+        draft = self.path / _DRAFT
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(path)

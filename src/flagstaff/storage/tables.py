@@ -71,6 +71,23 @@ password_resets = sa.Table(
     sa.Column("spent_at", Moment),
 )
 
+# The tokens that were ended before their time.
+ended_tokens = sa.Table(
+    "ended_tokens",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("expires_at", Moment, nullable=False, index=True),
+)
+
+# From where the owners of accounts have logged in, as keyed hashes.
+known_clients = sa.Table(
+    "known_clients",
+    metadata,
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("client_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("seen_at", Moment, nullable=False),
+)
+
 projects = sa.Table(
     "projects",
     metadata,

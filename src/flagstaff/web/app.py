@@ -17,8 +17,10 @@ from flagstaff.services.environments import Environments
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.web import health
 from flagstaff.web.dashboard.pages import Dashboard
@@ -42,6 +44,7 @@ class State:
     """What the routes work with; each finds its part by name in `app.state`."""
 
     accounts: Accounts
+    known_clients: KnownClients
     projects: Projects
     environments: Environments
     flags: Flags
@@ -50,6 +53,7 @@ class State:
     history: History
     idempotency: Idempotency
     supervisor: Supervisor
+    registration: Registration
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
@@ -85,7 +89,7 @@ def create_app(
     """The whole application, from the outermost middleware to the routes."""
     api = create_api()
     add_docs(api, _description())
-    api.router.default = Dashboard(api.router.default)
+    api.router.default = Dashboard(api.router.default, registration=state.registration)
     for part in fields(state):
         setattr(api.state, part.name, getattr(state, part.name))
     api.state.readiness = Shared(state.check_readiness)

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from aiosmtpd.smtp import SMTP, Envelope, Session
+from structlog.testing import capture_logs
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.storage import tables
 from tests.support.api import Caller, field_errors
+from tests.support.builders import make_account, store_all
 from tests.support.clock import Clock
 from tests.support.mailbox import reset_token
 from tests.web.conftest import ReadMails
@@ -111,6 +113,28 @@ async def test_only_a_hash_of_the_token_is_stored(
     assert len(rows[0].token_hash) == 32
 
 
+SMUGGLED = "=?us-ascii?q?v=40t=2eexample=0d=0aSubject=3a=20Invoice=0d=0a=0d=0aPay=20now?=@x.example"
+
+
+async def forget_of_an_old_account(client: Caller, flagstaff: Flagstaff) -> None:
+    """Ask for a link for an account that is older than the rule by which its address would be refused."""
+    await store_all(flagstaff.database, make_account(email=SMUGGLED))
+    await forget(client, SMUGGLED)
+
+
+async def test_an_address_that_would_write_its_own_headers_is_sent_nothing(
+    client: Caller, flagstaff: Flagstaff, read_mails: ReadMails
+) -> None:
+    with capture_logs() as log:
+        await forget_of_an_old_account(client, flagstaff)
+        assert await read_mails() == []
+
+    assert [(entry["event"], entry["log_level"]) for entry in log if entry["log_level"] != "info"] == [
+        ("mail_not_sent", "error")
+    ]
+    assert "Invoice" not in str(log)
+
+
 class Inbox:
     """What the mail server was handed."""
 
@@ -142,6 +166,14 @@ class TestWithAMailServer:
                 "FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{port}",
                 "FLAGSTAFF_MAIL_FROM": "Flags <flags@example.com>",
             }
+
+    async def test_an_address_that_would_write_its_own_headers_is_sent_nothing(
+        self, client: Caller, flagstaff: Flagstaff, inbox: Inbox, read_mails: ReadMails
+    ) -> None:
+        await forget_of_an_old_account(client, flagstaff)
+
+        assert await read_mails() == []
+        assert inbox.mails == []
 
     async def test_the_mail_is_handed_to_it_and_the_link_works(
         self, ada: Caller, client: Caller, inbox: Inbox, read_mails: ReadMails

@@ -1,6 +1,7 @@
 """POST /auth/login."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -8,8 +9,11 @@ import jwt
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.services.passwords import Passwords
 from tests.support.api import Caller, field_errors
-from tests.web.conftest import PASSWORD, Call, SignUp
+from tests.support.builders import make_account, store_all
+from tests.support.cpu import cpu_seconds
+from tests.web.conftest import PASSWORD, Call, ReadMails, RequestReset, SignUp
 
 NUL = "must not contain the NUL character"
 WRONG = "The email or the password is wrong."
@@ -50,24 +54,25 @@ async def test_a_wrong_password_and_an_unknown_email_get_the_same_answer(ada: Ca
         assert answer.json()["detail"] == WRONG
 
 
-async def test_an_unknown_email_costs_a_hash_as_well(
-    ada: Caller, client: Caller, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    verified: list[str] = []
-    verify = flagstaff._passwords._verify
+class TestWithCostlyPasswords:
+    """Hashes that take long enough to be measured."""
 
-    def count(password: str, password_hash: str | None) -> bool:
-        verified.append(password)
-        return verify(password, password_hash)
+    @pytest.fixture
+    def passwords(self) -> Iterator[Passwords]:
+        costly = Passwords(time_cost=3, memory_cost_kib=16 * 1024)
+        yield costly
+        costly.close()
 
-    monkeypatch.setattr(flagstaff._passwords, "_verify", count)
+    async def test_an_unknown_email_costs_a_hash_as_well(
+        self, ada: Caller, client: Caller, passwords: Passwords
+    ) -> None:
+        began = cpu_seconds(passwords)
+        await log_in(client, email=ada.account["email"], password="a wrong one")
+        known = cpu_seconds(passwords)
+        await log_in(client, email="nobody@example.com", password="another")
+        unknown = cpu_seconds(passwords)
 
-    await log_in(client, password="a wrong one")
-    await log_in(client, email="nobody@example.com", password="another")
-
-    assert verified == ["a wrong one", "another"]
-    standing_in, real = flagstaff._passwords._nobody, flagstaff._passwords._hasher.hash("x")
-    assert standing_in.split("$")[1:4] == real.split("$")[1:4], "the stand-in costs something else"
+        assert unknown - known > (known - began) / 4
 
 
 async def test_the_eleventh_try_after_ten_failures_must_wait_even_with_the_right_password(
@@ -111,6 +116,92 @@ async def test_beyond_60_logins_in_a_minute_an_address_must_wait(ada: Caller, cl
     assert (await log_in(call_from("192.0.2.9"))).status_code == 200
 
 
+def network(number: int) -> str:
+    """An address in one of the networks of a /48, no two of which are in one /56."""
+    return f"2001:db8:1:{number:x}00::1"
+
+
+async def test_the_networks_of_one_customer_have_a_limit_together(ada: Caller, call_from: Call) -> None:
+    # A /56 is four times, a /48 sixteen times what an address may do.
+    in_one_56 = [call_from(f"2001:db8:1:{number:x}::1") for number in range(5)]
+    answers = [await caller.post("/auth/login", json={}) for caller in in_one_56 for _ in range(60)]
+    assert [answer.status_code for answer in answers] == 240 * [400] + 60 * [429]
+
+    in_one_48 = [call_from(network(number)) for number in range(1, 15)]
+    answers = [await caller.post("/auth/login", json={}) for caller in in_one_48 for _ in range(60)]
+    assert [answer.status_code for answer in answers] == 720 * [400] + 120 * [429]
+    assert (await call_from("2001:db8:2::1").post("/auth/login", json={})).status_code == 400
+
+
+async def fail_from_everywhere(call_from: Call, failures: int, email: str = "ada@example.com") -> list[int]:
+    """Guess from many addresses, ten times from each."""
+    callers = [call_from(f"198.51.100.{number}") for number in range(failures // 10)]
+    answers = [
+        await asyncio.gather(*(log_in(caller, email=email, password=f"guess {number}") for number in range(10)))
+        for caller in callers
+    ]
+    return [answer.status_code for ten in answers for answer in ten]
+
+
+async def test_guesses_from_everywhere_stop_after_100_in_an_hour_and_the_owner_gets_in(
+    ada: Caller, client: Caller, call_from: Call, flagstaff: Flagstaff
+) -> None:
+    assert (await log_in(client)).status_code == 200
+    await flagstaff._background.drain(10)
+
+    assert await fail_from_everywhere(call_from, 120) == 100 * [401] + 20 * [429]
+
+    stranger = await log_in(call_from("203.0.113.9"))
+    assert stranger.status_code == 429, "a guess that happens to be right is not let in either"
+    assert 1 <= int(stranger.headers["retry-after"]) <= 3600
+    assert "reset the password" in stranger.json()["detail"]
+    assert (await log_in(client)).status_code == 200, "the owner's address is known"
+    assert (await log_in(client, password="wrong")).status_code == 401
+
+
+async def test_an_owner_at_a_new_address_gets_in_by_a_reset(
+    ada: Caller, client: Caller, call_from: Call, request_reset: RequestReset, read_mails: ReadMails
+) -> None:
+    await fail_from_everywhere(call_from, 100)
+    assert (await log_in(client)).status_code == 429
+
+    body = {"token": await request_reset(), "newPassword": "another password"}
+    assert (await client.post("/auth/reset-password", json=body)).status_code == 200
+    await read_mails()  # waits for what goes on after a response
+    assert (await log_in(client, password="another password")).status_code == 200
+
+
+async def test_an_address_known_to_one_account_is_none_to_another(
+    ada: Caller, eve: Caller, client: Caller, call_from: Call, read_mails: ReadMails
+) -> None:
+    assert (await log_in(client, email="eve@example.com")).status_code == 200
+    await read_mails()
+
+    await fail_from_everywhere(call_from, 100)
+
+    assert (await log_in(client)).status_code == 429
+
+
+async def test_an_unknown_email_is_limited_like_a_known_one(client: Caller, call_from: Call) -> None:
+    codes = await fail_from_everywhere(call_from, 110, email="nobody@example.com")
+
+    assert codes == 100 * [401] + 10 * [429]
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_ACCOUNT_FAILURE_RATE_LIMIT": "off"}])
+async def test_the_limit_on_guesses_from_everywhere_can_be_off(ada: Caller, call_from: Call) -> None:
+    assert await fail_from_everywhere(call_from, 110) == 110 * [401]
+
+
+async def test_an_account_from_before_the_rules_can_still_log_in(
+    client: Caller, flagstaff: Flagstaff, passwords: Passwords
+) -> None:
+    account = make_account(email="old@example.com", password_hash=await passwords.hash("password"))
+    await store_all(flagstaff.database, account)
+
+    assert (await log_in(client, email="old@example.com", password="password")).status_code == 200
+
+
 async def test_a_login_gives_a_token_and_nothing_else(ada: Caller, client: Caller) -> None:
     answer = await log_in(client)
 
@@ -132,6 +223,6 @@ async def test_a_token_tells_nothing_but_ids_and_times(ada: Caller, client: Call
 
     claims = jwt.decode(token, options={"verify_signature": False})
     assert jwt.get_unverified_header(token) == {"alg": "HS256", "typ": "JWT"}
-    assert claims.keys() == {"sub", "iat", "exp", "pwd"}
+    assert claims.keys() == {"sub", "jti", "iat", "exp", "pwd"}
     assert claims["exp"] - claims["iat"] == 24 * 3600
     assert claims["sub"] == ada.account["id"]

@@ -6,10 +6,15 @@ from uuid import UUID
 
 import pytest
 
+from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, created, field_errors
 from tests.web.conftest import PASSWORD, Call, ListChanges
 
 EMAIL_ADVICE = "must be an email address such as ada@example.com"
+
+ENCODED_WORD = "must not contain an encoded word (=?…?=); write the address itself"
+
+COMMON = "is one of the passwords that attackers try first; choose another"
 
 
 async def register(client: Caller, **values: Any) -> Any:
@@ -42,6 +47,12 @@ NO_EMAILS = [
     ("ada lovelace@example.com", EMAIL_ADVICE),
     ("ada@example..com", EMAIL_ADVICE),
     ("ada\n@example.com", EMAIL_ADVICE),
+    ("a,b@example.com", EMAIL_ADVICE),
+    ("<ada>@example.com", EMAIL_ADVICE),
+    ('"ada"@example.com', EMAIL_ADVICE),
+    ("ada@exam<ple.com", EMAIL_ADVICE),
+    ("=?us-ascii?q?v=40t=2eexample=0d=0aSubject=3a=20Invoice=0d=0a=0d=0aPay?=@x.com", ENCODED_WORD),
+    ("ada@example.com\nBcc:eve@example.com", EMAIL_ADVICE),
     ("ada\0@example.com", "must not contain the NUL character"),
     ("a" * 243 + "@example.com", "must be at most 254 characters long"),
 ]
@@ -56,6 +67,14 @@ NO_PASSWORDS = [
     ("1234567", "must be at least 8 characters long"),
     ("é" * 7, "must be at least 8 characters long"),
     ("x" * 1025, "must be at most 1,024 characters long"),
+    ("iloveyou", COMMON),
+    ("PassWord1", COMMON),
+    ("12345678", COMMON),
+    ("Flagstaff", COMMON),
+    ("flagstaff-flagstaff!", COMMON),
+    ("Ada@Example.com", "must not be your email address; choose another"),
+    (" ada@example.com\t", "must not be your email address; choose another"),
+    ("ADA-ada-ada", "must not be your email address; choose another"),
     ("12345678\0", "must not contain the NUL character"),
 ]
 
@@ -65,6 +84,22 @@ async def test_what_is_no_password_is_refused_and_not_repeated(client: Caller) -
         answer = await register(client, password=password)
         assert field_errors(answer) == {"password": message}
         assert password not in answer.text
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_REGISTRATION": "closed"}])
+async def test_where_registration_is_closed_it_says_so_whatever_is_sent(
+    client: Caller, flagstaff: Flagstaff, list_changes: ListChanges
+) -> None:
+    for body in ({}, {"email": "ada@example.com", "password": PASSWORD}):
+        answer = await client.post("/auth/register", json=body)
+        assert answer.status_code == 403
+        assert answer.json()["type"] == "urn:flagstaff:error:forbidden"
+        assert "flagstaff users create" in answer.json()["detail"]
+    assert await list_changes() == []
+
+    await flagstaff.accounts.register(email="ada@example.com", password=PASSWORD)  # as the command does
+    answer = await client.post("/auth/login", json={"email": "ada@example.com", "password": PASSWORD})
+    assert answer.status_code == 200
 
 
 async def test_an_email_can_register_only_once_in_whatever_case(client: Caller, list_changes: ListChanges) -> None:
@@ -118,7 +153,7 @@ async def test_an_account_is_its_id_and_email(client: Caller) -> None:
 
 
 async def test_any_text_of_8_to_1024_characters_is_a_password_and_counts_whole(client: Caller) -> None:
-    odd = ["12345678", "x" * 1024, "пароль-🔑", " \t spaces count \n ", "\x01\u202e\ufeff\u0301" * 2]
+    odd = ["1234567!", "x" * 1024, "пароль-🔑", " \t spaces count \n ", "\x01\u202e\ufeff\u0301" * 2]
     for number, password in enumerate(odd):
         email = f"ada{number}@example.com"
         created(await register(client, email=email, password=password))

@@ -1,11 +1,13 @@
 """The dashboard's page and files, as a browser asks for them."""
 
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from flagstaff.settings import Registration
 from flagstaff.web.dashboard.pages import Dashboard
 from tests.support.api import Caller
 
@@ -16,7 +18,9 @@ HTML = {"accept": "text/html,application/xhtml+xml"}
 def built(tmp_path: Path) -> Path:
     """What a build leaves behind."""
     (tmp_path / "assets").mkdir()
-    (tmp_path / "index.html").write_text('<script src="/assets/a-1.js" nonce="FLAGSTAFF_NONCE"></script>')
+    (tmp_path / "index.html").write_text(
+        '<script src="/assets/a-1.js" nonce="FLAGSTAFF_NONCE" data-x="FLAGSTAFF_REGISTRATION"></script>'
+    )
     (tmp_path / "scheme.js").write_text("scheme")
     (tmp_path / "sources.sha256").write_text("stamp")
     for suffix, content in (("", "plain"), (".br", "brotli"), (".gz", "gzip")):
@@ -137,3 +141,10 @@ async def test_in_the_whole_service_unknown_addresses_stay_problems(client: Call
         assert (await client.get(path, headers=HTML)).status_code == 404
     assert (await client.get("/nowhere")).status_code == 404
     assert (await client.get("/nowhere", headers=HTML)).headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("registration", get_args(Registration))
+async def test_the_page_says_whether_registration_is_open(built: Path, registration: Registration) -> None:
+    transport = httpx.ASGITransport(app=Dashboard(not_found, built, registration=registration))
+    async with httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML) as browser:
+        assert f'data-x="{registration}"' in (await browser.get("/sign-in")).text

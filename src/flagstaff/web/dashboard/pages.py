@@ -14,11 +14,14 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from flagstaff.settings import Registration
+
 DIRECTORY = Path(__file__).parent / "static"
 
 # A mistyped path below one of these gets the API's 404 instead of the page.
 _OTHERS = re.compile(r"/(api|auth|sdk|docs|health|ready|metrics|openapi\.json|assets)(/|$)")
 _NONCE = "FLAGSTAFF_NONCE"
+_REGISTRATION = "FLAGSTAFF_REGISTRATION"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
     "img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -56,11 +59,11 @@ class _File:
 class Dashboard:
     """Answers requests that match no route of the application. It reads its files only once."""
 
-    def __init__(self, not_found: ASGIApp, directory: Path = DIRECTORY) -> None:
-        """Requests that do not belong to the dashboard are passed to `not_found`."""
+    def __init__(self, not_found: ASGIApp, directory: Path = DIRECTORY, *, registration: Registration = "open") -> None:
+        """Requests that do not belong to the dashboard are passed to `not_found`; the page shows `registration`."""
         self._not_found = not_found
         page = directory / "index.html"
-        self._page = page.read_text() if page.is_file() else None
+        self._page = page.read_text().replace(_REGISTRATION, registration) if page.is_file() else None
         self._files = {
             f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
             for path in sorted(directory.rglob("*"))

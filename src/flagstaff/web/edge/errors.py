@@ -12,6 +12,7 @@ from flagstaff.domain.errors import Code, Error
 STATUSES = {
     Code.INVALID: 400,
     Code.UNAUTHENTICATED: 401,
+    Code.FORBIDDEN: 403,
     Code.NOT_FOUND: 404,
     Code.CONFLICT: 409,
     Code.TOO_LARGE: 413,

@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from starlette.types import Scope
 
 from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.client_address import client_address, find_client
+from flagstaff.runtime.client_address import client_address, find_client, wider_networks
 from flagstaff.runtime.limiter import SlidingWindow
 
 
@@ -19,34 +19,52 @@ def limited(wait_seconds: int) -> Error:
     return Error(Code.LIMITED, "Too many requests. Try again later.", retry_after_seconds=wait_seconds)
 
 
+class NetworkWindows:
+    """A limit for each client, and a higher one for the networks of IPv6 that one customer may have: /56 and /48.
+
+    Whoever has a /48 has 65,536 networks of the size that counts as one client.
+    """
+
+    def __init__(self, count: int, window_seconds: float, *, capacity: int) -> None:
+        """At most `count` hits of a client within any `window_seconds`; four times that of a /56, 16 times of a /48."""
+        self._windows = [SlidingWindow(count * times, window_seconds, capacity=capacity) for times in (1, 4, 16)]
+
+    def hit(self, client: str) -> int:
+        """Count a hit and return 0, or refuse it and return the whole seconds until one would be allowed."""
+        counted: list[tuple[SlidingWindow, str]] = []
+        for window, network in zip(self._windows, (client, *wider_networks(client)), strict=False):
+            if wait_seconds := window.hit(network):
+                for earlier, key in counted:
+                    earlier.forgive(key)
+                return wait_seconds
+            counted.append((window, network))
+        return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Each limit, or None where it is off."""
 
     evaluate: SlidingWindow | None
-    register: SlidingWindow | None
-    login: SlidingWindow | None
+    register: NetworkWindows | None
+    login: NetworkWindows | None
     login_failures: SlidingWindow | None
-    reset: SlidingWindow | None
+    account_failures: SlidingWindow | None
+    reset: NetworkWindows | None
     api: SlidingWindow | None
     trusted_proxies: Sequence[IPv4Network | IPv6Network]
 
-    def client(self, scope: Scope) -> Hashable:
+    def client(self, scope: Scope) -> str:
         """Whom a request counts against: its address, or of IPv6 the /64."""
         return self.client_of(scope.get("client"), scope["headers"])
 
-    def client_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> Hashable:
+    def client_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """The same, of a request that came from `peer` (address and port, if it has any) with these headers."""
         return client_address(peer[0] if peer else "", _forwarded_for(headers), self.trusted_proxies)
 
     def address_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
         """The address of the client itself, as the log shows it; None if the peer has none."""
         return find_client(peer[0], _forwarded_for(headers), self.trusted_proxies) if peer else None
-
-    def forgive_login(self, attempt: Hashable) -> None:
-        """Take back what a login that did not fail had counted as a failure."""
-        if self.login_failures is not None:
-            self.login_failures.forgive(attempt)
 
 
 def _forwarded_for(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
@@ -64,7 +82,7 @@ def admit(limiter: SlidingWindow | None, client: Hashable) -> None:
 class Admission:
     """A dependency of an `AdmittedRoute`, which counts each request against one of the limits."""
 
-    choose: Callable[[Limits], SlidingWindow | None]
+    choose: Callable[[Limits], NetworkWindows | None]
 
     def __call__(self) -> None:
         """Nothing: the route has counted the request before it read the body."""
@@ -72,10 +90,12 @@ class Admission:
     def admit(self, request: Request) -> None:
         """Count a request; raises Error LIMITED beyond the limit."""
         limits: Limits = request.app.state.limits
-        admit(self.choose(limits), limits.client(request.scope))
+        limiter = self.choose(limits)
+        if limiter is not None and (wait_seconds := limiter.hit(limits.client(request.scope))):
+            raise limited(wait_seconds)
 
 
-def admission(choose: Callable[[Limits], SlidingWindow | None]) -> Admission:
+def admission(choose: Callable[[Limits], NetworkWindows | None]) -> Admission:
     """A dependency that has an `AdmittedRoute` count each request against one of the limits."""
     return Admission(choose)
 

@@ -26,6 +26,7 @@ class ProblemDocument(BaseModel):
 _DESCRIPTIONS = {
     400: "Malformed or invalid input; `errors` names the fields.",
     401: "The access token is missing, malformed or expired.",
+    403: "Registration is closed.",
     404: "It does not exist, or it is not yours.",
     409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
     "used for another request.",

@@ -1,4 +1,4 @@
-"""HTTP of accounts: `/auth/*`, which needs no token, and `/api/me`."""
+"""HTTP of accounts: `/auth/*`, which needs no token but to end it, and `/api/me`."""
 
 from typing import Annotated
 
@@ -6,20 +6,24 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
-from flagstaff.domain.accounts import EMAIL_MAX_LENGTH, email_identity
-from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
-from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission, admit
+from flagstaff.services.known_clients import KnownClients
+from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.management.auth import CurrentActor, CurrentToken
+from flagstaff.web.management.guesses import counted_guess
 from flagstaff.web.management.schemas import Body, Email, Password, Text
 
 router = APIRouter(tags=["Accounts"], route_class=AdmittedRoute)
 
 _RESET_REQUESTED = "If the account exists, a reset link has been sent."
 _RESET_DONE = "Password reset successful"
+_CLOSED = (
+    "Registration is closed on this server. Its operator can create an account for you with `flagstaff users create`."
+)
 
 
 class Registration(Body):
@@ -47,6 +51,13 @@ class PasswordReset(Body):
 
     token: str
     new_password: Annotated[Password, Field(alias="newPassword")]
+
+
+class PasswordChange(Body):
+    """A new password, by the present one."""
+
+    current_password: Text
+    new_password: Password
 
 
 class AccountOut(BaseModel):
@@ -82,16 +93,36 @@ async def _accounts(request: Request) -> Accounts:
 Service = Annotated[Accounts, Depends(_accounts)]
 
 
+async def _require_open_registration(request: Request) -> None:
+    if request.app.state.registration == "closed":
+        raise Error(Code.FORBIDDEN, _CLOSED)
+
+
+async def _client(request: Request) -> str:
+    limits: Limits = request.app.state.limits
+    return limits.client(request.scope)
+
+
+Client = Annotated[str, Depends(_client)]
+
+
+def _remember_client(request: Request, email: str, client: str) -> None:
+    # After the response, which must neither wait for a write nor fail with one.
+    supervisor: Supervisor = request.app.state.supervisor
+    known_clients: KnownClients = request.app.state.known_clients
+    supervisor.start("known client", known_clients.remember(email, client))
+
+
 @router.post(
     "/auth/register",
     status_code=201,
     response_model=AccountOut,
-    responses=problems(400, 409, 413, 429, 503),
-    dependencies=[Depends(admission(lambda limits: limits.register))],
+    responses=problems(400, 403, 409, 413, 429, 503),
+    dependencies=[Depends(admission(lambda limits: limits.register)), Depends(_require_open_registration)],
 )
-async def register(body: Registration, accounts: Service) -> Response:
+async def register(body: Registration, accounts: Service, client: Client) -> Response:
     """Create an account."""
-    account = await accounts.register(email=body.email, password=body.password)
+    account = await accounts.register(email=body.email, password=body.password, client=client)
     return json_response({"id": account.id, "email": account.email}, 201)
 
 
@@ -103,19 +134,18 @@ async def register(body: Registration, accounts: Service) -> Response:
 )
 async def log_in(body: Login, request: Request, accounts: Service) -> Response:
     """Get a bearer token for `/api`."""
-    limits: Limits = request.app.state.limits
-    # What is too long for an email counts as one: the limiter must not be filled with whatever a guesser sends.
-    attempt = (limits.client(request.scope), email_identity(body.email.strip())[:EMAIL_MAX_LENGTH])
-    # Counted as failed until it has succeeded, so that guesses made at once count each.
-    admit(limits.login_failures, attempt)
-    try:
-        token = await accounts.log_in(email=body.email.strip(), password=body.password)
-    except Error as error:
-        if error.code is not Code.UNAUTHENTICATED:
-            limits.forgive_login(attempt)
-        raise
-    limits.forgive_login(attempt)
+    email = body.email.strip()
+    async with counted_guess(request, email) as client:
+        token = await accounts.log_in(email=email, password=body.password, client=client)
+    _remember_client(request, email, client)
     return json_response({"token": token})
+
+
+@router.post("/auth/logout", status_code=204, response_class=Response, responses=problems(401, 503))
+async def log_out(token: CurrentToken, accounts: Service) -> Response:
+    """End the token that the request is made with, at once and on every instance."""
+    await accounts.log_out(token)
+    return no_content()
 
 
 @router.post(
@@ -139,9 +169,10 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
     responses={**problems(400, 413, 429, 503), 200: {"content": {"text/plain": {"example": _RESET_DONE}}}},
     dependencies=[Depends(admission(lambda limits: limits.reset))],
 )
-async def reset_password(body: PasswordReset, accounts: Service) -> PlainTextResponse:
+async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
     """Set a new password. Every outstanding link of the account is spent and every earlier token ends."""
-    await accounts.reset_password(token=body.token, new_password=body.new_password)
+    account = await accounts.reset_password(token=body.token, new_password=body.new_password, client=client)
+    _remember_client(request, account.email, client)
     return PlainTextResponse(_RESET_DONE)
 
 
@@ -149,3 +180,27 @@ async def reset_password(body: PasswordReset, accounts: Service) -> PlainTextRes
 async def me(actor: CurrentActor) -> Response:
     """Whose token this is."""
     return json_response({"user_id": actor.account_id})
+
+
+@router.post(
+    "/api/me/password",
+    response_model=TokenOut,
+    responses=problems(400, 401, 413, 429, 503),
+)
+async def change_password(body: PasswordChange, request: Request, actor: CurrentActor, accounts: Service) -> Response:
+    """Set a new password, by the present one. A wrong one counts as a failed login.
+
+    Every token of the account ends, this one included, and every reset link; go on with the token in the answer.
+    """
+    assert actor.email is not None
+    try:
+        async with counted_guess(request, actor.email) as client:
+            token = await accounts.change_password(
+                actor, current=body.current_password, new=body.new_password, client=client
+            )
+    except Error as error:
+        if error.code is not Code.UNAUTHENTICATED:
+            raise
+        raise invalid_field("current_password", "is not your current password") from None
+    _remember_client(request, actor.email, client)
+    return json_response({"token": token})

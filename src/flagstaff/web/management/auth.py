@@ -42,7 +42,7 @@ class Authentication:
         if scope["type"] != "http" or not (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
             await self._app(scope, receive, send)
             return
-        actor = await self._authenticate(_bearer_token(scope))
+        actor = await self._authenticate(bearer_token(scope))
         admit(self._limiter, actor.account_id)
         scope["state"]["actor"] = actor
         turns = self._turns.get(actor.account_id) or self._turns.setdefault(
@@ -52,7 +52,8 @@ class Authentication:
             await self._app(scope, receive, send)
 
 
-def _bearer_token(scope: Scope) -> str:
+def bearer_token(scope: Scope) -> str:
+    """The token that a request brings; raises Error UNAUTHENTICATED unless it brings exactly one."""
     given: list[bytes] = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(given) != 1:
         raise Error(Code.UNAUTHENTICATED, "Send one Authorization header: Bearer and the token from POST /auth/login.")
@@ -70,3 +71,10 @@ async def _actor(request: Request, _documented: Annotated[object, Depends(_schem
 
 
 CurrentActor = Annotated[Actor, Depends(_actor)]
+
+
+async def _token(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> str:
+    return bearer_token(request.scope)
+
+
+CurrentToken = Annotated[str, Depends(_token)]

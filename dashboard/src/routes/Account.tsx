@@ -1,0 +1,33 @@
+/** One's own account: whose it is, and its password. */
+
+import { Stack, Text, Title } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useChangePassword } from "../api/accounts";
+import { NewPasswordField, PasswordField } from "../components/AccountForm";
+import { DialogForm } from "../components/DialogForm";
+import { Page } from "../components/Page";
+import { notifyDone } from "../lib/notify";
+import { currentSession } from "../lib/session";
+import { t } from "../texts";
+
+export function Account() {
+  const form = useForm({ initialValues: { current_password: "", new_password: "" } });
+  const { mutateAsync: change } = useChangePassword();
+  const submit = async (passwords: typeof form.values) => {
+    await change(passwords);
+    form.reset();
+    notifyDone(t.accounts.passwordChanged);
+  };
+  return (
+    <Page title={t.accounts.heading} intro={currentSession()?.email} size={620}>
+      <Stack gap="md">
+        <Title order={2}>{t.accounts.changePassword}</Title>
+        <Text c="dimmed">{t.accounts.changePasswordIntro}</Text>
+        <DialogForm form={form} action={t.accounts.changePassword} onSubmit={submit}>
+          <PasswordField label={t.accounts.currentPassword} {...form.getInputProps("current_password")} />
+          <NewPasswordField label={t.accounts.newPassword} {...form.getInputProps("new_password")} />
+        </DialogForm>
+      </Stack>
+    </Page>
+  );
+}

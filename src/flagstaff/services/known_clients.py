@@ -1,0 +1,47 @@
+"""From where the owners of accounts log in, so that guesses from everywhere else do not lock them out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from flagstaff.domain.accounts import KNOWN_CLIENT_LIFETIME
+from flagstaff.services.tokens import Tokens
+from flagstaff.storage import accounts
+from flagstaff.storage.database import Database
+
+_NOTED_AGAIN_AFTER = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClients:
+    """Of each account, the clients (addresses, or networks of IPv6) that have proved to be its owner's of late."""
+
+    database: Database
+    now: Callable[[], datetime]
+    tokens: Tokens
+
+    async def is_known(self, email: str, client: str) -> bool:
+        """Whether this client is known for the account with this email, if there is one."""
+        async with self.database.read() as connection:
+            account = await accounts.find_account_by_email(connection, email)
+            if account is None:
+                return False
+            seen_at = await accounts.client_seen_at(connection, account.id, self.tokens.hash_client(account, client))
+        return seen_at is not None and seen_at > self.now() - KNOWN_CLIENT_LIFETIME
+
+    async def remember(self, email: str, client: str) -> None:
+        """Remember for 90 days that this client has proved to be the owner's; most calls write nothing."""
+        now = self.now()
+        async with self.database.read() as connection:
+            account = await accounts.find_account_by_email(connection, email)
+            if account is None:
+                return
+            client_hash = self.tokens.hash_client(account, client)
+            seen_at = await accounts.client_seen_at(connection, account.id, client_hash)
+        if seen_at is not None and seen_at > now - _NOTED_AGAIN_AFTER:
+            return
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await accounts.lock_account(connection, account.id)
+            await accounts.forget_clients(connection, account.id, until=now - KNOWN_CLIENT_LIFETIME)
+            await accounts.note_client(connection, account.id, client_hash, now)

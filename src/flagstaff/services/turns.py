@@ -1,0 +1,91 @@
+"""Whose turn it is: costly work is done a few at a time, and clients take turns, however many each has waiting."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+
+from flagstaff.domain.errors import Code, Error, unavailable
+
+_Turn = asyncio.Future[None]
+_RETRY_AFTER_SECONDS = 5
+
+
+class Turns:
+    """Grants turns round robin over clients. For one event loop: it takes no lock."""
+
+    def __init__(self, *, at_once: int, waiting: int, waiting_of_one: int) -> None:
+        """At most `at_once` have their turn; `waiting` in all and `waiting_of_one` client may wait for theirs."""
+        self._free = at_once
+        self._bound = waiting
+        self._bound_of_one = waiting_of_one
+        self._queues: OrderedDict[Hashable, deque[_Turn]] = OrderedDict()  # the client whose turn is next comes first
+        self._waiting = 0
+
+    @asynccontextmanager
+    async def take(self, client: Hashable) -> AsyncIterator[None]:
+        """Wait for a turn, and have it until the context is left.
+
+        Raises:
+            Error: LIMITED when too many of this client wait already; UNAVAILABLE when too many wait in all, which
+                meets those who have most waiting first.
+        """
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(client)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _wait(self, client: Hashable) -> None:
+        if len(self._queues.get(client, ())) >= self._bound_of_one:
+            message = "Too many requests from your address are waiting. Try again shortly."
+            raise Error(Code.LIMITED, message, retry_after_seconds=_RETRY_AFTER_SECONDS)
+        if self._waiting >= self._bound:
+            self._make_room(client)
+        turn: _Turn = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(client, deque()).append(turn)
+        self._waiting += 1
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._pass_on()  # it was this one's turn just now
+            elif client in self._queues and turn in self._queues[client]:
+                self._remove(client, turn)
+            raise
+
+    def _make_room(self, client: Hashable) -> None:
+        """Turn away the latest of the client with most waiting; or the newcomer, if nobody has more waiting."""
+        greediest = max(self._queues, key=lambda each: len(self._queues[each]))
+        if len(self._queues[greediest]) <= len(self._queues.get(client, ())) + 1:
+            raise _too_many()
+        turn = self._queues[greediest][-1]
+        self._remove(greediest, turn)
+        turn.set_exception(_too_many())
+
+    def _pass_on(self) -> None:
+        """Give the turn that has ended to the next client, who then goes to the end of the line."""
+        while self._queues:
+            client, queue = next(iter(self._queues.items()))
+            turn = queue[0]
+            self._remove(client, turn)
+            if client in self._queues:
+                self._queues.move_to_end(client)
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+    def _remove(self, client: Hashable, turn: _Turn) -> None:
+        queue = self._queues[client]
+        queue.remove(turn)
+        self._waiting -= 1
+        if not queue:
+            del self._queues[client]
+
+
+def _too_many() -> Error:
+    return unavailable("Too many people are logging in at once. Try again shortly.")
