@@ -241,13 +241,13 @@ class Flagstaff:
 
     def _export_figures(self) -> None:
         recorder, upkeep, admission, export = self._recorder, self._upkeep, self.admission, self.metrics
-        export.add_counter("history_written", "Evaluations in the history.", lambda: recorder.written)
-        export.add_counter("history_dropped", "Evaluations that no room was left for.", lambda: recorder.dropped)
-        export.add_gauge("history_waiting", "Evaluations on their way to the history.", lambda: recorder.waiting)
-        export.add_counter("history_deleted", "Evaluations over the history's bytes.", lambda: upkeep.deleted)
-        export.add_gauge("history_bytes", "What the history takes, by and large.", lambda: upkeep.bytes)
+        export.add_counter("history_written", "Evaluations written to the history.", lambda: recorder.written)
+        export.add_counter("history_dropped", "Evaluations that were not recorded.", lambda: recorder.dropped)
+        export.add_gauge("history_waiting", "Evaluations that are not in the history yet.", lambda: recorder.waiting)
+        export.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: upkeep.deleted)
+        export.add_gauge("history_bytes", "The size of the history, roughly.", lambda: upkeep.bytes)
         export.add_gauge("connections", "Open connections.", lambda: admission.open)
-        export.add_counter("connections_refused", "Connections refused at a bound.", lambda: admission.refused)
+        export.add_counter("connections_refused", "Connections refused at a limit.", lambda: admission.refused)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
         tasks = self._supervisor

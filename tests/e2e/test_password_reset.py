@@ -87,5 +87,5 @@ async def test_a_forgotten_password_is_reset_by_the_link_in_the_mail(ada: Person
 
 async def test_the_reset_page_without_a_token_offers_a_new_link(visitor: Person) -> None:
     await visitor.page.goto("/reset-password")
-    await visitor.page.get_by_role("link", name="Ask for a new link").click()
+    await visitor.page.get_by_role("link", name="Request a new link").click()
     await visitor.sees_heading("Reset your password")

@@ -99,7 +99,7 @@ async def test_signing_out_works_while_the_server_cannot_be_told_and_says_so(ada
     await ada.page.route("**/auth/logout", lambda route: route.abort())
     await ada.press("Account")
     await ada.page.get_by_role("menuitem", name="Sign out").click()
-    await ada.sees("the server could not be told")
+    await ada.sees("the server could not be reached")
     await ada.sees_heading("Sign in")
     assert await ada.stored_session() is None
 

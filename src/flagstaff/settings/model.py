@@ -120,8 +120,8 @@ class Settings:
         metadata=_read_by(
             values.parse_rate_limit,
             "100/hour",
-            "Failed logins to one account from all addresses together; beyond it only addresses that have logged in "
-            "to the account before may try.",
+            "Failed logins allowed to one account from all addresses together. Beyond the limit, only addresses that "
+            "have logged in to the account before can try.",
         )
     )
     reset_rate_limit: RateLimit | None = field(
@@ -131,31 +131,36 @@ class Settings:
         metadata=_read_by(
             values.whole_number_parser(1, 1_000_000),
             "10000",
-            "Connections at once; fewer where the system's limit of open files is lower.",
+            "The maximum number of open connections; lower if the limit on open files requires it.",
         )
     )
     max_connections_per_address: int = field(
         metadata=_read_by(
             values.whole_number_parser(1, 1_000_000),
             "1000",
-            "Connections at once from one address, or of IPv6 one /64; never more than half of all. "
-            "Trusted proxies are exempt.",
+            "The maximum number of open connections from one address (for IPv6, one /64). Trusted proxies are exempt.",
         )
     )
     api_rate_limit: RateLimit | None = field(
-        metadata=_read_by(values.parse_rate_limit, "1200/minute", "Requests to /api of one account.")
+        metadata=_read_by(values.parse_rate_limit, "1200/minute", "Requests to /api allowed for one account.")
     )
-    max_projects_per_account: int = field(metadata=_read_by(_quota, "1000", "How many projects an account may have."))
+    max_projects_per_account: int = field(
+        metadata=_read_by(_quota, "1000", "The maximum number of projects per account.")
+    )
     max_environments_per_project: int = field(
-        metadata=_read_by(_quota, "100", "How many environments a project may have.")
+        metadata=_read_by(_quota, "100", "The maximum number of environments per project.")
     )
-    max_flags_per_environment: int = field(metadata=_read_by(_quota, "5000", "How many flags an environment may have."))
-    max_rules_per_flag: int = field(metadata=_read_by(_quota, "1000", "How many targeting rules a flag may have."))
+    max_flags_per_environment: int = field(
+        metadata=_read_by(_quota, "5000", "The maximum number of flags per environment.")
+    )
+    max_rules_per_flag: int = field(
+        metadata=_read_by(_quota, "1000", "The maximum number of targeting rules per flag.")
+    )
     registration: Registration = field(
         metadata=_read_by(
             values.choice_parser(Registration),
             "open",
-            "open: anybody who reaches the server can create an account; closed: only `flagstaff users create` can.",
+            "open: anyone who can reach the server can create an account; closed: only `flagstaff users create` can.",
         )
     )
     trusted_proxies: tuple[IPNetwork, ...] = field(
@@ -177,7 +182,8 @@ class Settings:
         metadata=_read_by(
             values.parse_bytes,
             "off",
-            "How much room the evaluation history may take, as in 10GB; the oldest goes first. Or off.",
+            "The maximum size of the evaluation history, such as 10GB, or off. The oldest evaluations are deleted "
+            "first.",
         )
     )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))
