@@ -55,14 +55,14 @@ from flagstaff.web.sdk.lane import Lane, connection_class
 log = structlog.get_logger(__name__)
 
 _RETRY_SECONDS = 1.0
-# What a stop may take, after the requests under way have had their time.
+# How long a stop may take after the time allowed for running requests.
 _DRAIN_SECONDS = 2.0
 _FLUSH_SECONDS = 3.0
-# How many addresses the limits remember; flooded all at once they take some 80 MB.
+# How many addresses the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
-# How soon the history of what was deleted goes, and whatever has grown too old.
+# How often the history that is too old, or whose environment was deleted, is removed.
 _PURGE_SECONDS = 60.0
-# How soon the counts of what changes a lot are rolled up: until then a summary costs more with each change.
+# How often the counts of environments that change a lot are rolled up. Until then each change makes summaries slower.
 _ROLL_UP_SECONDS = 5.0
 _FEED, _RETRY, _PURGE, _ROLL_UP = "feed", "snapshot-retry", "purge", "history-roll-up"
 _SPOOL_FOLDER = "spool"
@@ -85,10 +85,10 @@ class Flagstaff:
         passwords: Passwords | None = None,
         confirm_seconds: float = CONFIRM_SECONDS,
     ) -> None:
-        """Wire everything; nothing is opened yet but the data directory and the secret key in it.
+        """Wire everything. Only the data directory and its secret key are opened here.
 
-        `confirm_seconds` is how long a change waits for the other instances.
-        `passwords`, if given, stays open at the stop.
+        `confirm_seconds` is how long a change waits for the other instances. `passwords`, if given, is not closed by
+        `stop`.
 
         Raises:
             Error: UNAVAILABLE when the data directory cannot be used.
@@ -166,11 +166,11 @@ class Flagstaff:
         self.connection_class = connection_class(self.refusals, lane if settings.evaluate_lane else None)
 
     async def start(self) -> None:
-        """Take the data directory, migrate, load what the hot path needs.
+        """Lock the data directory, migrate the database, and load what the hot path needs.
 
         Raises:
-            Error: CONFLICT when another server has the directory, or a newer version the database; UNAVAILABLE when
-                the database cannot be reached.
+            Error: CONFLICT when another server uses the directory or a newer version has migrated the database;
+                UNAVAILABLE when the database cannot be reached.
         """
         self._directory.lock()
         self._directory.warn_if_open()
@@ -187,7 +187,7 @@ class Flagstaff:
         self._supervisor.run_every(_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up)
 
     async def stop(self) -> None:
-        """Finish what is under way, within a few seconds, and close everything."""
+        """Finish running work within a few seconds, and close everything."""
         await asyncio.gather(
             self._supervisor.drain(_DRAIN_SECONDS),
             self._supervisor.finish(_PURGE, _DRAIN_SECONDS),
@@ -195,7 +195,7 @@ class Flagstaff:
             self._supervisor.finish(_RETRY, _DRAIN_SECONDS),
         )
         await self._recorder.stop(_FLUSH_SECONDS)
-        await self._supervisor.finish(_FEED, 0)  # from now on no other instance waits for this one
+        await self._supervisor.finish(_FEED, 0)  # other instances no longer wait for this one
         await self._supervisor.drain(0)
         if self._owns_passwords:
             self._passwords.close()
@@ -264,11 +264,11 @@ class Flagstaff:
 
 @asynccontextmanager
 async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
-    """The use cases of accounts for the command line, beside a server or without one.
+    """The use cases of accounts for the command line, whether or not a server is running.
 
     Raises:
-        Error: CONFLICT when the database is not at this version's revision and migrating it could pull it from under a
-            server; UNAVAILABLE when the database cannot be reached.
+        Error: CONFLICT when the database is not at this version's revision and cannot be migrated because a server may
+            be using it; UNAVAILABLE when the database cannot be reached.
     """
     flagstaff = Flagstaff(settings)
     try:
@@ -280,7 +280,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
 
 
 async def _migrate_alone(settings: Settings) -> None:
-    """Migrate if no server can be running; raises Error CONFLICT where one is, or where that cannot be known."""
+    """Migrate if no server can be running; raises Error CONFLICT if one is or may be."""
     state = "The database is not at the revision of this version of Flagstaff."
     if settings.database_url is not None:
         raise Error(Code.CONFLICT, f"{state} Stop every instance, then run: flagstaff migrate")

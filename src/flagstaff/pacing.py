@@ -1,6 +1,6 @@
 """Long work on the event loop, done in pieces of a millisecond so that evaluations are answered in between.
 
-Pieces take turns: however many requests work at the same time, the loop looks at the network after each piece.
+Pieces take turns: however many requests run at the same time, the loop checks the network after each piece.
 """
 
 import asyncio
@@ -54,17 +54,17 @@ async def collect(items: Iterable[T]) -> list[T]:
 
 
 class Turns:
-    """The turns of work that cannot be a generator, since it awaits in between."""
+    """Turns for work that cannot be a generator because it awaits in between."""
 
     def __init__(self) -> None:
         self._ends_at = perf_counter() + PIECE_SECONDS
 
     def is_over(self) -> bool:
-        """Whether the present piece has taken its time."""
+        """Whether the current piece has used up its time."""
         return perf_counter() >= self._ends_at
 
     async def give(self) -> None:
-        """Pause if the present piece has taken its time. Call this between small steps; most calls return at once."""
+        """Pause if the current piece has used up its time. Call this between small steps; most calls return at once."""
         if self.is_over():
             await pause()
             self._ends_at = perf_counter() + PIECE_SECONDS

@@ -147,7 +147,7 @@ async def test_a_copy_goes_to_a_new_database_and_refuses_the_next_time(store: St
     ("to", "reason"),
     [
         ("mysql://host/name", "must be a valid URL"),
-        ("sqlite:///file", "a data directory is given by its path"),
+        ("sqlite:///file", "for a data directory, give its path"),
         ("postgresql://nobody@127.0.0.1:1/none", "cannot be reached"),
     ],
 )
@@ -160,7 +160,7 @@ def test_a_copy_to_a_place_that_is_none_is_refused(store: Store, to: str, reason
 def test_a_copy_onto_itself_is_refused(store: Store) -> None:
     refused = run_flagstaff("copy", "--to", store.database_url or str(store.data_directory), environ=store.environ)
     assert refused.returncode == 1
-    assert "that is to be copied" in refused.stderr
+    assert "to copy from" in refused.stderr
 
 
 async def test_a_postgresql_database_that_does_not_exist_is_one_clear_line(

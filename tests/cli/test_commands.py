@@ -87,7 +87,7 @@ def test_it_migrates_up_down_and_up_again(folder: Path) -> None:
     up = run("migrate").stdout.splitlines()
     assert up[0].startswith("Ran ")
     assert (folder / CONFIGURATION_FILE).exists()
-    assert run("migrate").stdout == "The database is where it should be.\n"
+    assert run("migrate").stdout == "The database is already at this revision.\n"
     down = run("migrate", "--to", "base").stdout.splitlines()
     assert down[:-1] == up[:-1][::-1]
     assert run("migrate").stdout.splitlines() == up

@@ -65,7 +65,7 @@ async def test_an_instance_that_stands_still_is_waited_for_and_then_named_as_not
     finally:
         pair.second.signal(signal.SIGCONT)
     assert answer.status_code == 503
-    assert answer.json()["detail"].startswith("The change is stored and in force on this instance")
+    assert answer.json()["detail"].startswith("The change is stored and this instance serves it")
     assert "retry-after" not in answer.headers
     async with asyncio.timeout(10):
         while await pair.is_on_at_second():

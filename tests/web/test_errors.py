@@ -27,7 +27,7 @@ async def test_an_address_that_does_not_exist_is_not_found(client: Caller, ada: 
         "/Docs",
     ):
         answer = await client.get(path)
-        assert (answer.status_code, answer.json()["detail"]) == (404, "There is nothing at this address."), path
+        assert (answer.status_code, answer.json()["detail"]) == (404, "There is no resource at this path."), path
     for path in ("/api", "/api/", "/api/nowhere", "/api/projects/", "/api/me/"):
         assert (await client.get(path)).status_code == 401, "who has no token learns nothing"
         assert (await ada.get(path)).status_code == 404, path
@@ -62,7 +62,7 @@ async def test_a_body_that_is_announced_too_long_is_refused_unread(client: Calle
         bound = body_max_bytes(path)
         headers = {"content-length": str(bound + 1), "content-type": "application/json"}
         answer = await client.post(path, content=never_ending(), headers=headers)
-        detail = f"The body is larger than {bound // 1024} KiB, the most that this address accepts."
+        detail = f"The body is larger than {bound // 1024} KiB, the most that this path accepts."
         assert (answer.status_code, answer.json()["detail"]) == (413, detail)
 
 
@@ -110,7 +110,7 @@ async def test_a_crash_is_told_by_its_id_alone(ada: Caller, flagstaff: Flagstaff
         "type": "urn:flagstaff:error:internal",
         "title": "Internal Server Error",
         "status": 500,
-        "detail": "Something went wrong on our side. The log has more under this request's id.",
+        "detail": "An internal error occurred. The server's log has details under this request's id.",
         "request_id": "mine-1",
     }
     (failure,) = (entry for entry in map(json.loads, log_stream.getvalue().splitlines()) if entry["level"] == "error")

@@ -153,7 +153,7 @@ async def test_a_load_that_fails_after_the_commit_is_made_good_by_a_retry(
     await set_rule_types(flagstaff, "device")
     refused = await ada.post(f"{flag_path(flag)}/toggle")
     assert refused.status_code == 503
-    assert refused.json()["detail"].startswith("The change is stored, but this instance could not load it yet")
+    assert refused.json()["detail"].startswith("The change is stored, but this instance could not load it")
     assert "retry-after" not in refused.headers
     assert (await ada.get(flag_path(flag))).json()["enabled"] is False
     assert await enabled(client, project, flag) is True

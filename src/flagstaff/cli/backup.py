@@ -1,4 +1,4 @@
-"""`flagstaff backup`, `restore` and `copy`: a whole database into a file, out of it, or into another database."""
+"""`flagstaff backup`, `restore` and `copy`: write a whole database to a file, from a file, or to another database."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from flagstaff.storage.backup.writing import open_writer, write_backup
 from flagstaff.storage.data_directory import DataDirectory
 
 To = Annotated[Path, typer.Argument(metavar="TO", help="The file to write, such as flagstaff.backup.tar.")]
-From = Annotated[Path, typer.Argument(metavar="FROM", help="A file that `flagstaff backup` has written.")]
+From = Annotated[Path, typer.Argument(metavar="FROM", help="A file written by `flagstaff backup`.")]
 Target = Annotated[
     str,
     typer.Option("--to", metavar="URL", help="postgresql://user:password@host/name, or a data directory for SQLite."),
@@ -34,9 +34,9 @@ def backup(
         bool, typer.Option("--without-history", help="Leave out the evaluation history, by far the largest part.")
     ] = False,
 ) -> None:
-    """Write everything into one file, also while the server runs: both databases' kinds, and the secret key.
+    """Write the database, of either kind, and the secret key to one file, also while the server runs.
 
-    The file holds secrets; only its owner may read it. It appears under its name when it is complete.
+    The file contains secrets, and only its owner can read it. It gets its name when it is complete.
     """
     settings = Settings.load(os.environ)
     key = None if settings.secret_key else DataDirectory(settings.data_dir).find_secret_key()
@@ -45,12 +45,12 @@ def backup(
     rows = sum(entry.rows for entry in manifest.tables)
     typer.echo(f"Wrote {to}: {rows} rows of {len(manifest.tables)} tables, {spell_size(to.stat().st_size)}.")
     if settings.secret_key is not None:
-        typer.echo("The secret key is not in it: keep FLAGSTAFF_SECRET_KEY as well.")
+        typer.echo("It does not contain the secret key: keep FLAGSTAFF_SECRET_KEY as well.")
 
 
 async def _back_up(settings: Settings, to: Path, key: str | None, *, with_history: bool) -> Manifest:
     url = settings.database_url
-    # The file first: what stands in its way is said before the database is read.
+    # The file first, so that a problem with it is reported before the database is read.
     with open_writer(to) as writer:
         async with open_dump(url, settings.data_dir, with_history=with_history) as dump:
             with progress_bar(sum(dump.rows.values())) as progress:
@@ -67,7 +67,7 @@ async def _back_up(settings: Settings, to: Path, key: str | None, *, with_histor
 def restore(
     backup_file: From,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Allow a database that is not empty. Everything in it is deleted.")
+        bool, typer.Option("--replace", help="Allow a database that is not empty, and delete everything in it.")
     ] = False,
 ) -> None:
     """Fill an empty database from a backup, which may come from either kind of database. Stop the server first.
@@ -88,16 +88,16 @@ def restore(
     if not source.manifest.history:
         typer.echo("The backup was made without the evaluation history.")
     if key is None and settings.secret_key is None:
-        typer.echo("The backup has no secret key: set FLAGSTAFF_SECRET_KEY as before, or everybody logs in again.")
+        typer.echo("The backup has no secret key. Set FLAGSTAFF_SECRET_KEY as before, or all users must log in again.")
     elif key is not None and settings.secret_key not in {None, key}:
-        typer.echo("FLAGSTAFF_SECRET_KEY is set and differs from the backup's key: everybody logs in again.")
+        typer.echo("FLAGSTAFF_SECRET_KEY differs from the backup's key. All users must log in again.")
 
 
 def copy(to: Target) -> None:
-    """Copy everything into another database: from SQLite to PostgreSQL, back, or to another of the same kind.
+    """Copy everything to another database: from SQLite to PostgreSQL, back, or to one of the same kind.
 
-    The database of the settings is only read. The target must be empty, and is filled in one transaction. Stop the
-    server first: what it changes after the copy has begun is not in the copy.
+    The database named by the settings is only read. The target must be empty and is filled in one transaction. Stop the
+    server first: changes that it makes after the copy has begun are not copied.
     """
     settings = Settings.load(os.environ)
     url, directory = _parse_target(to, settings)
@@ -110,7 +110,7 @@ async def _copy(settings: Settings, url: str | None, directory: Path) -> int:
     key = None if settings.secret_key else DataDirectory(settings.data_dir).find_secret_key()
     async with open_dump(settings.database_url, settings.data_dir) as dump:
         if dump.is_served or (settings.database_url is None and DataDirectory(settings.data_dir).is_locked()):
-            typer.echo("A server is running on the database: what it changes from now on is not in the copy.", err=True)
+            typer.echo("A server is running on the database. Changes from now on are not copied.", err=True)
         total = sum(dump.rows.values())
         with _target(url, directory) as target, progress_bar(total) as progress:
             await load(url, directory, dump, progress=progress)
@@ -121,7 +121,7 @@ async def _copy(settings: Settings, url: str | None, directory: Path) -> int:
 
 @contextmanager
 def _target(url: str | None, directory: Path) -> Iterator[DataDirectory | None]:
-    """The folder of a copy to SQLite, locked; PostgreSQL needs none."""
+    """The folder for a copy to SQLite, locked; None for PostgreSQL."""
     if url is not None:
         yield None
         return
@@ -141,18 +141,18 @@ def _locked(path: Path) -> Iterator[DataDirectory]:
 
 
 def _parse_target(to: str, settings: Settings) -> tuple[str | None, Path]:
-    """The URL, if the target is PostgreSQL, and the data directory; raises Error INVALID for what is neither."""
+    """The URL, if the target is PostgreSQL, and the data directory; raises Error INVALID if it is neither."""
     if "://" in to:
         try:
             url = parse_database_url(to)
         except ValueError as error:
-            raise Error(Code.INVALID, f"--to {error}; a data directory is given by its path.") from None
+            raise Error(Code.INVALID, f"--to {error}; for a data directory, give its path.") from None
         if url == settings.database_url:
-            raise Error(Code.INVALID, "--to names the database that is to be copied. Choose another.")
+            raise Error(Code.INVALID, "--to names the database to copy from. Choose another.")
         return url, settings.data_dir
     directory = Path(to).expanduser()
     if settings.database_url is None and directory.absolute() == settings.data_dir.absolute():
-        raise Error(Code.INVALID, "--to names the data directory that is to be copied. Choose another.")
+        raise Error(Code.INVALID, "--to names the data directory to copy from. Choose another.")
     return None, directory
 
 

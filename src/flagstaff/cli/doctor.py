@@ -1,4 +1,4 @@
-"""`flagstaff doctor`: looks at everything that Flagstaff depends on and says what to do. Changes nothing."""
+"""`flagstaff doctor`: examines everything that Flagstaff depends on and says what to do. It changes nothing."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from flagstaff.settings import Settings, SettingsError
 from flagstaff.storage.examination import Examination, examine
 
 _COLOURS = {Status.OK: "green", Status.WARN: "yellow", Status.FAIL: "red"}
-_OLDEST_POSTGRESQL = 15  # older versions get no security updates any more
+_OLDEST_POSTGRESQL = 15  # older versions no longer get security updates
 _SLIGHT_SKEW_SECONDS = 1.0
 _GRAVE_SKEW_SECONDS = 30.0
 
@@ -50,7 +50,7 @@ async def _examine(mail_to: str | None) -> list[Finding]:
     try:
         settings = Settings.load(os.environ)
     except SettingsError as error:
-        return [fail("settings", str(error), "Correct it; nothing else can be examined before.")]
+        return [fail("settings", str(error), "Correct it first; nothing else can be examined.")]
     given = sum(1 for name in os.environ if name.startswith("FLAGSTAFF_"))
     findings = [ok("settings", f"Flagstaff {__version__}, {given} set in the environment")]
     findings += check_machine(settings)
@@ -64,7 +64,7 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
         found = await examine(settings.database_url, settings.data_dir)
     except Error as error:
         if error.code is Code.NOT_FOUND:
-            yield warn("database", error.message, "The first start makes it. Is FLAGSTAFF_DATA_DIR as meant?")
+            yield warn("database", error.message, "The first start creates it. Check FLAGSTAFF_DATA_DIR.")
         else:
             reason = str(error.__cause__ or error).partition("\n")[0]
             yield fail(
@@ -84,17 +84,17 @@ def _database(found: Examination) -> Finding:
     if server.damage is not None:
         return fail("database", f"{name}; it is damaged: {server.damage}", "Stop the server and restore a backup.")
     if server.encoding not in {"UTF8", "UTF-8"}:
-        return fail("database", name, "Make a database with the encoding UTF8 and copy to it: flagstaff copy --to URL")
+        return fail("database", name, "Create a database with encoding UTF8 and copy to it: flagstaff copy --to URL")
     if server.product == "PostgreSQL" and server.version[0] < _OLDEST_POSTGRESQL:
-        return warn("database", name, "This version of PostgreSQL is not supported any more. Upgrade it.")
+        return warn("database", name, "This version of PostgreSQL is no longer supported. Upgrade it.")
     return ok("database", name)
 
 
 def _revision(found: Examination) -> Finding:
     if found.is_current:
-        return ok("revision", f"{found.revision}, as this version needs it")
+        return ok("revision", f"{found.revision}, which this version needs")
     there = found.revision or "none"
-    advice = "Stop the server, back up, and run: flagstaff migrate. A start does the same."
+    advice = "Stop the server, back up, and run: flagstaff migrate. Starting the server also migrates."
     if found.is_newer:
         return fail(
             "revision", f"{there} is unknown to this version ({found.newest_revision})", "Install a newer version."
@@ -110,7 +110,7 @@ def _clock(found: Examination) -> Finding:
         return fail("clock", said, advice)
     if abs(lead) >= _SLIGHT_SKEW_SECONDS:
         return warn("clock", said, advice)
-    return ok("clock", "as the database's")
+    return ok("clock", "agrees with the database's")
 
 
 def _history(found: Examination, settings: Settings) -> Finding:
@@ -122,7 +122,7 @@ def _history(found: Examination, settings: Settings) -> Finding:
 async def _check_mail(settings: Settings, mail_to: str | None) -> Finding:
     server = settings.smtp
     if server is None:
-        advice = "Set FLAGSTAFF_SMTP_URL to have mails sent; until then each becomes a file in the folder outbox."
+        advice = "Set FLAGSTAFF_SMTP_URL to send mails; until then they are written to files in the folder outbox."
         return (fail if mail_to else warn)("mail", "there is no mail server", advice)
     where = f"{server.host}:{server.port}"
     try:
@@ -133,7 +133,7 @@ async def _check_mail(settings: Settings, mail_to: str | None) -> Finding:
     except MailServerError as error:
         return fail("mail", f"{where}: {error}", "Check FLAGSTAFF_SMTP_URL and the server's log.")
     if server.security == "none" and server.password is not None:
-        return warn("mail", f"{where} takes the password in clear", "Use smtp+starttls:// or smtps://.")
+        return warn("mail", f"{where} receives the password unencrypted", "Use smtp+starttls:// or smtps://.")
     sent = f", and took a test mail to {recipient}" if recipient else ""
     return ok("mail", f"{where} accepts the connection{' and the login' if server.user else ''}{sent}")
 

@@ -1,14 +1,14 @@
-"""What an examination finds: one line for each thing looked at, and what to do about it."""
+"""The findings of an examination: one line for each check, with advice."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Status(StrEnum):
-    """How a thing is."""
+    """The result of a check."""
 
     OK = "OK"
-    WARN = "WARN"  # works, but probably not as meant
+    WARN = "WARN"  # works, but probably not as intended
     FAIL = "FAIL"  # does not work
 
 
@@ -23,12 +23,12 @@ class Finding:
 
 
 def ok(check: str, found: str) -> Finding:
-    """All is well."""
+    """Nothing to do."""
     return Finding(check, Status.OK, found)
 
 
 def warn(check: str, found: str, advice: str) -> Finding:
-    """Something works, but probably not as meant."""
+    """Something works, but probably not as intended."""
     return Finding(check, Status.WARN, found, advice)
 
 

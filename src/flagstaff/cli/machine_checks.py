@@ -1,4 +1,4 @@
-"""What `flagstaff doctor` says of the settings and of the machine; nothing here changes anything."""
+"""The checks of `flagstaff doctor` for the settings and the machine; they change nothing."""
 
 import os
 import resource
@@ -23,7 +23,7 @@ _UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
 
 
 def check_machine(settings: Settings) -> Iterator[Finding]:
-    """Everything that needs no network."""
+    """All checks that need no network."""
     directory = DataDirectory(settings.data_dir)
     yield _data_directory(settings.data_dir)
     yield _server(directory)
@@ -39,7 +39,7 @@ def _data_directory(path: Path) -> Finding:
     try:
         status = path.stat()
     except FileNotFoundError:
-        return warn(check, f"{path} does not exist", "The first start makes it. Is FLAGSTAFF_DATA_DIR as meant?")
+        return warn(check, f"{path} does not exist", "The first start creates it. Check FLAGSTAFF_DATA_DIR.")
     except OSError as error:
         return fail(check, f"{path}: {error.strerror}", "Run this command as the user that runs the server.")
     mode = stat.S_IMODE(status.st_mode)
@@ -48,11 +48,11 @@ def _data_directory(path: Path) -> Finding:
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return fail(check, f"{path} cannot be written", f"Give it to the server's user: chown -R USER {path}")
     if mode & 0o077:
-        return fail(check, f"{path} has mode {mode:04o}, so that others can read it", f"Run: chmod 700 {path}")
+        return fail(check, f"{path} has mode {mode:04o}, so others can read it", f"Run: chmod 700 {path}")
     if status.st_uid != os.geteuid():
         return warn(
             check,
-            f"{path} belongs to the user with the id {status.st_uid}, not to the one that runs this command",
+            f"{path} belongs to the user with the id {status.st_uid}, not to the user of this command",
             "Run this command as the user that runs the server.",
         )
     return ok(check, f"{path}, mode {mode:04o}")
@@ -75,20 +75,18 @@ def _secret_key(settings: Settings, directory: DataDirectory) -> Finding:
     except Error as error:
         return fail(check, error.message, "Run this command as the user that runs the server.")
     if key is None or mode is None:
-        return warn(check, "there is none yet", "The first start makes one. Keep it with your backups.")
+        return warn(check, "does not exist yet", "The first start creates it. Keep it with your backups.")
     if mode & 0o077:
-        return fail(
-            check, f"the file has mode {mode:04o}, so that others can read it", "Run: chmod 600 secret-key there."
-        )
+        return fail(check, f"the file has mode {mode:04o}, so others can read it", "Run there: chmod 600 secret-key")
     if len(key) < _MIN_KEY_CHARACTERS:
         return fail(
-            check, "the file is empty or too short", "Stop the server and delete it; the next start makes another."
+            check, "the file is empty or too short", "Stop the server and delete it; the next start creates another."
         )
     if settings.database_url is not None:
         return warn(
             check,
-            "in the data directory, of this instance alone",
-            "Set FLAGSTAFF_SECRET_KEY in every instance, should there be several.",
+            "in the data directory, for this instance only",
+            "If there are several instances, set FLAGSTAFF_SECRET_KEY in each.",
         )
     return ok(check, f"in the data directory, mode {mode:04o}")
 
@@ -99,9 +97,9 @@ def _disk(path: Path) -> Finding:
     free = shutil.disk_usage(existing).free
     found = f"{spell_size(free)} free at {path}"
     if free < _LITTLE_BYTES:
-        return fail(check, found, "Make room: without it writes are refused and evaluations are not recorded.")
+        return fail(check, found, "Free disk space: otherwise writes are refused and evaluations are not recorded.")
     if free < _ENOUGH_BYTES:
-        return warn(check, found, "Make room, or lower FLAGSTAFF_HISTORY_RETENTION_DAYS.")
+        return warn(check, found, "Free disk space, or lower FLAGSTAFF_HISTORY_RETENTION_DAYS.")
     return ok(check, found)
 
 
@@ -120,26 +118,26 @@ def _public_url(settings: Settings) -> Finding:
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host in _UNSPECIFIED:
-        return fail(check, f"{url} is no address that a browser can open", "Set FLAGSTAFF_PUBLIC_URL.")
+        return fail(check, f"{url} is not an address that a browser can open", "Set FLAGSTAFF_PUBLIC_URL.")
     if _is_loopback(host):
-        advice = "Links in mails lead there. Set FLAGSTAFF_PUBLIC_URL to the address that people open."
+        advice = "Mails contain links to it. Set FLAGSTAFF_PUBLIC_URL to the address that people open."
         return ok(check, url) if _is_loopback(settings.host) and not settings.smtp else warn(check, url, advice)
     if parts.scheme == "http":
-        return warn(check, url, "Passwords and tokens travel in clear. Put a proxy with TLS in front: https://…")
+        return warn(check, url, "Passwords and tokens are sent unencrypted. Put a proxy with TLS in front: https://…")
     return ok(check, url)
 
 
 def _trusted_proxies(settings: Settings) -> Finding:
     check, networks = "trusted proxies", settings.trusted_proxies
     if any(network.prefixlen == 0 for network in networks):
-        return fail(check, "every address is trusted", "Name your proxies only: others can claim any address.")
+        return fail(check, "every address is trusted", "List only your proxies: any client can claim any address.")
     if networks:
         return ok(check, ", ".join(map(str, networks)))
     if settings.public_url.startswith("https:"):
         return warn(
             check,
-            "none, but the public URL is https, so there is a proxy",
-            "All clients share its rate limit. Set FLAGSTAFF_TRUSTED_PROXIES to the proxy's address.",
+            "none, but the public URL is https, which implies a proxy",
+            "All clients share the proxy's rate limit. Set FLAGSTAFF_TRUSTED_PROXIES to its address.",
         )
     return ok(check, "none")
 

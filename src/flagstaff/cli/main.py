@@ -1,4 +1,4 @@
-"""The command's edge: which subcommands there are, and one clear line for whatever goes wrong."""
+"""The entry point: the subcommands, and one clear line for each error."""
 
 import asyncio
 import json
@@ -34,9 +34,9 @@ app.command()(doctor.doctor)
 
 
 def main() -> None:
-    """Run the command; what the operator can mend is one line on stderr and exit status 1."""
-    os.umask(0o077)  # what is made in the data directory is nobody else's business, whatever the directory's mode
-    configure_logging("auto")  # to standard error: what a command prints is its result
+    """Run the command; an error that the operator can correct is one line on stderr and exit status 1."""
+    os.umask(0o077)  # files in the data directory are private, whatever the directory's mode
+    configure_logging("auto")  # to standard error; standard output is for a command's result
     try:
         app()
     except (SettingsError, Error) as error:
@@ -68,21 +68,21 @@ def serve() -> None:
 @app.command()
 def migrate(
     to: Annotated[
-        str, typer.Option("--to", metavar="REV", help="The revision to go up or down to; `base` empties the database.")
+        str, typer.Option("--to", metavar="REV", help="The revision to migrate to; `base` empties the database.")
     ] = "head",
 ) -> None:
-    """Bring the database to the newest revision, or to another. `serve` does the former by itself."""
+    """Migrate the database to the newest revision, or to another. `serve` migrates to the newest by itself."""
     settings = Settings.load(os.environ)
     directory = DataDirectory(settings.data_dir)
     directory.prepare()
-    directory.lock()  # a server that is at work there would lose the ground under its feet
+    directory.lock()  # a running server would find the tables changed
     try:
         done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to))
     finally:
         directory.unlock()
     for revision in done:
         typer.echo(f"Ran {revision}.")
-    typer.echo("The database is where it should be." if not done else "Done.")
+    typer.echo("The database is already at this revision." if not done else "Done.")
 
 
 @app.command()

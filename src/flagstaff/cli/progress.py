@@ -1,4 +1,4 @@
-"""Long work as people see it: a bar on a terminal, nothing in a log; and a stop that leaves nothing behind."""
+"""Progress of long work: a bar on a terminal, nothing in a log; and a clean stop."""
 
 import signal
 import sys
@@ -14,7 +14,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[str, int], None]]:
-    """A bar for `total` steps on standard error; it is called with what is being done, and how many steps are done."""
+    """A bar for `total` steps on standard error; call it with what is being done and the number of further steps."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -24,7 +24,7 @@ def progress_bar(total: int) -> Iterator[Callable[[str, int], None]]:
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[None]:
-    """Have SIGTERM end the command by an exception, as Ctrl-C does, so that unfinished files are deleted."""
+    """Make SIGTERM end the command with an exception, as Ctrl-C does, so that unfinished files are deleted."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         sys.exit("flagstaff: Ended by a signal. Nothing was changed.")

@@ -1,4 +1,4 @@
-"""`flagstaff serve`: one process, one event loop, until a signal ends it in good order."""
+"""`flagstaff serve`: one process with one event loop, which a signal ends cleanly."""
 
 import asyncio
 import gc
@@ -32,17 +32,17 @@ def settings_table() -> str:
     return "Settings, all from the environment:\n\n" + "\n\n".join(lines)
 
 
-# Together with what `Flagstaff.stop` takes, within the ten seconds that process managers grant.
+# Together with `Flagstaff.stop`, within the ten seconds that process managers allow.
 _FINISH_REQUESTS_SECONDS = 4
-_IDLE_CONNECTION_SECONDS = 75  # longer than the minute for which common proxies keep theirs
+_IDLE_CONNECTION_SECONDS = 75  # longer than the minute for which common proxies keep connections
 _COLLECT_AFTER_ALLOCATIONS = 20_000
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, with two differences.
+    """uvicorn's server with two differences.
 
-    Its caller handles the signals: it would raise them again and so end the process too soon. And it accepts
-    connections within bounds.
+    The caller handles signals, because uvicorn would raise them again and end the process too soon. And connections are
+    bounded.
     """
 
     def __init__(self, config: uvicorn.Config, flagstaff: Flagstaff) -> None:
@@ -68,7 +68,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; a second SIGINT ends at once what is still under way.
+    """Serve until SIGTERM or SIGINT; a second SIGINT ends running requests at once.
 
     Raises:
         Error: what `Flagstaff.start` raises; CONFLICT when the address is in use.
@@ -111,7 +111,7 @@ async def _serve(settings: Settings) -> None:
 
 
 def _settle_memory() -> None:
-    """Spare the evaluations the collector's walks: through what was built for good, and after every few hundred."""
+    """Keep garbage collection off evaluations: exclude what was built at the start, and collect less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER_ALLOCATIONS)
@@ -132,12 +132,12 @@ def _make_room_for_connections(flagstaff: Flagstaff) -> None:
 
 
 def _listen(settings: Settings) -> socket.socket:
-    """Bind before anything is opened, so that a taken port changes nothing and answers wait instead of failing."""
+    """Bind before anything is opened: a port in use changes nothing, and early clients wait instead of failing."""
     try:
         return socket.create_server((settings.host, settings.port), family=_family(settings.host), backlog=2048)
     except OSError as error:
         where = f"{settings.host}:{settings.port}"
-        advice = "Stop what listens there or choose another FLAGSTAFF_PORT or FLAGSTAFF_HOST."
+        advice = "Stop the program that listens there, or choose another FLAGSTAFF_PORT or FLAGSTAFF_HOST."
         raise Error(Code.CONFLICT, f"Cannot listen on {where}: {error.strerror}. {advice}") from error
 
 
@@ -146,7 +146,7 @@ def _family(host: str) -> socket.AddressFamily:
 
 
 def _warn(settings: Settings) -> None:
-    """Say what is allowed but hardly meant."""
+    """Warn about settings that are allowed but probably not intended."""
     if "://0.0.0.0" in settings.public_url or "://[::]" in settings.public_url:
         log.warning("public_url_is_no_address", url=settings.public_url, advice="set FLAGSTAFF_PUBLIC_URL")
 

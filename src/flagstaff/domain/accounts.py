@@ -1,4 +1,4 @@
-"""Accounts: who may work here, and the rules for emails and passwords."""
+"""Accounts, and the rules for emails and passwords."""
 
 import re
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ RESET_LIFETIME = timedelta(minutes=30)
 RESET_MAILS_PER_LIFETIME = 3
 KNOWN_CLIENT_LIFETIME = timedelta(days=90)
 
-# RFC 5322's atoms and RFC 6531's other scripts. Quoted local parts are not accepted: hardly anybody has one, and the
-# characters that they allow mean something else to each program that reads a header.
+# RFC 5322's atoms and RFC 6531's other scripts. Quoted local parts are not accepted: they are very rare, and programs
+# that read headers interpret the characters that they allow in different ways.
 _LOCAL = re.compile(r"(?:[\w.!#$%&'*+/=?^`{|}~-]|[^\x00-\x7f])+", re.ASCII)
 _DOMAIN = re.compile(r"(?:[\w-]|[^\x00-\x7f])+(?:\.(?:[\w-]|[^\x00-\x7f])+)*|\[[0-9A-Fa-f.:]+\]", re.ASCII)
 _PRODUCT = "flagstaff"
@@ -25,7 +25,7 @@ _PRODUCT = "flagstaff"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One person's account; `password_hash` is an Argon2id string and never leaves the server."""
+    """A person's account; `password_hash` is an Argon2id string and never leaves the server."""
 
     id: UUID
     email: str
@@ -34,24 +34,24 @@ class Account:
 
 
 def check_email(value: str) -> str:
-    """An email address, trimmed; raises ValueError for what cannot be one. Compare addresses by `email_identity`."""
+    """An email address, trimmed; raises ValueError if it is not valid. Compare addresses by `email_identity`."""
     value = check_length(check_text(value).strip(), 1, EMAIL_MAX_LENGTH)
     local, _, domain = value.rpartition("@")
     if not (_LOCAL.fullmatch(local) and _DOMAIN.fullmatch(domain) and value.isprintable() and " " not in value):
         raise ValueError("must be an email address such as ada@example.com")
     if "=?" in value:
-        # Programs that read mail headers decode such a word, also into line breaks and further headers.
+        # Programs that read mail headers decode such a word, which may produce line breaks and further headers.
         raise ValueError("must not contain an encoded word (=?…?=); write the address itself")
     return value
 
 
 def email_identity(email: str) -> str:
-    """The form by which addresses are the same address: without case."""
+    """The form in which addresses are compared: without regard to case."""
     return email.lower()
 
 
 def check_password(value: str) -> str:
-    """A password that may be set: 8 to 1,024 characters, any Unicode, and none that everybody tries first."""
+    """A password that may be set: 8 to 1,024 characters, any Unicode, and not a common one."""
     check_length(check_text(value), PASSWORD_MIN_LENGTH, PASSWORD_MAX_LENGTH)
     if is_common(value) or _says_only(value, _PRODUCT):
         raise ValueError("is one of the passwords that attackers try first; choose another")
@@ -59,13 +59,13 @@ def check_password(value: str) -> str:
 
 
 def check_password_of(email: str, value: str) -> None:
-    """Refuse a password that says nothing but its account's email address or the part before the @."""
+    """Refuse a password that is its account's email address or the part before the @."""
     if _says_only(value, email) or _says_only(value, email.rpartition("@")[0]):
         raise ValueError("must not be your email address; choose another")
 
 
 def _says_only(password: str, word: str) -> bool:
-    """Whether a password is a word, once or several times, whatever its case, punctuation and blanks."""
+    """Whether a password is a word, once or repeated, ignoring case, punctuation and spaces."""
     said, plain = _letters_and_digits(password), _letters_and_digits(word)
     return bool(said and plain) and not said.replace(plain, "")
 

@@ -1,4 +1,4 @@
-"""The passwords that attackers try first: Django's list, in its order. Its licence stands beside it."""
+"""The passwords that attackers try first: Django's list, in its order. Its licence is in the same folder."""
 
 import gzip
 from functools import cache
@@ -8,12 +8,12 @@ _FILE = "common_passwords.txt.gz"
 
 
 def is_common(password: str) -> bool:
-    """Whether a password, in whatever case, is among the ten thousand most common."""
+    """Whether a password is among the ten thousand most common, ignoring case."""
     return password.lower() in _load()
 
 
 @cache
 def _load() -> frozenset[str]:
-    # At the first use, which takes some two milliseconds, and not at import.
+    # On first use rather than at import, because it takes about two milliseconds.
     packed = files(__package__).joinpath(_FILE).read_bytes()
     return frozenset(gzip.decompress(packed).decode().splitlines())

@@ -1,4 +1,4 @@
-"""What goes wrong, in the product's own terms. Knows nothing of HTTP: web/edge/errors.py maps codes to statuses."""
+"""Errors in the product's own terms, independent of HTTP: web/edge/errors.py maps codes to statuses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One invalid field: its dotted name as the caller wrote it, and what to do about it."""
+    """An invalid field: its dotted name as the caller wrote it, and what is accepted."""
 
     field: str
     message: str
 
 
 class Error(Exception):
-    """A failure to be told to the caller; `message` never holds a secret, SQL or a path."""
+    """An error that is reported to the caller; `message` never contains a secret, SQL or a path."""
 
     def __init__(
         self, code: Code, message: str, *, fields: Sequence[FieldError] = (), retry_after_seconds: int | None = None
@@ -46,21 +46,21 @@ def invalid_field(field: str, message: str) -> Error:
 
 
 def not_found(resource: str) -> Error:
-    """The one answer for what does not exist and for what belongs to somebody else."""
+    """The error for a resource that does not exist or belongs to someone else."""
     return Error(Code.NOT_FOUND, f"There is no such {resource}.")
 
 
 _BEFORE_A_REPEAT = (
     "Read the resource before you repeat the request; one with an Idempotency-Key can be repeated with the same key."
 )
-_AWAY = "The database cannot be reached at the moment, and nothing was changed. Try again shortly."
+_AWAY = "The database cannot be reached right now. Nothing was changed. Try again shortly."
 
 
 def unavailable(message: str = _AWAY) -> Error:
-    """The answer while something Flagstaff depends on is away, and nothing was changed: the request can be repeated."""
+    """The error while a dependency is unavailable and nothing was changed: the request can be repeated."""
     return Error(Code.UNAVAILABLE, message, retry_after_seconds=5)
 
 
 def unconfirmed(message: str) -> Error:
-    """The answer when a change may be in force: without `retry_after_seconds`, which would invite a repeat."""
+    """The error when a change may have taken effect: without `retry_after_seconds`, so that it is not repeated."""
     return Error(Code.UNAVAILABLE, f"{message} {_BEFORE_A_REPEAT}")

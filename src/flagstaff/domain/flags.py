@@ -12,7 +12,7 @@ PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
 
 
 class RuleType(StrEnum):
-    """What a targeting rule looks at."""
+    """The user attribute that a targeting rule compares."""
 
     USER_ID = "user_id"
     USER_EMAIL = "user_email"
@@ -64,10 +64,10 @@ def check_priority(value: int) -> int:
 
 
 def check_rule_value(rule_type: RuleType, value: str) -> str:
-    """A rule's value, which depends on its type; kept as given.
+    """A rule's value, checked for its type and kept as given.
 
     Raises:
-        ValueError: when no user could ever match it.
+        ValueError: when no user could match it.
     """
     check_length(check_text(value), 1, RULE_VALUE_MAX_LENGTH)
     if not value.strip():
@@ -89,24 +89,24 @@ def _check_address(value: str) -> str:
         raise ValueError(advice)
     _require_visible(local)
     if local == "*":
-        raise ValueError(f"{advice}; for everybody at a domain, make a rule of the type email_domain")
+        raise ValueError(f"{advice}; for all users at a domain, create a rule of the type email_domain")
     _check_domain(domain, advice)
     return value
 
 
 def _check_domain(domain: str, advice: str) -> None:
-    """Refuse what cannot follow the @ of an email address. Names beyond ASCII and literals such as [192.0.2.1] can."""
+    """Refuse what cannot follow the @ of an email address. Non-ASCII names and literals like [192.0.2.1] can."""
     if not domain or "@" in domain:
         raise ValueError(advice)
     _require_visible(domain)
     if "*" in domain:
-        raise ValueError("must not contain *: a domain matches exactly, and each subdomain needs a rule of its own")
+        raise ValueError("must not contain *: a domain matches exactly, and each subdomain needs its own rule")
     if domain.startswith("[") and domain.endswith("]"):
         return
     if any(character.isascii() and not (character.isalnum() or character in "-_.") for character in domain):
         raise ValueError(advice)
     if "" in domain.split("."):
-        raise ValueError(f"{advice}, without a dot at either end or two in a row")
+        raise ValueError(f"{advice}, without a dot at either end or two consecutive dots")
 
 
 def _require_visible(text: str) -> None:

@@ -40,7 +40,7 @@ def _bounded(value: str) -> str:
 
 
 def require_same_key(present: str, given: str | None) -> None:
-    """Refuse to change a key, because code refers to the present one. None means that no key was given.
+    """Refuse to change a key, because code refers to it. None means that no key was given.
 
     Raises:
         Error: INVALID, with the field's name.

@@ -1,4 +1,4 @@
-"""Lists: whole, or in part."""
+"""Lists, whole or in parts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of a list that follows a position, the values by which the list is ordered; None stands for no bound."""
+    """The part of a list after a position, which is the values that the list is ordered by; None means no bound."""
 
     limit: int | None = None
     after: tuple[Any, ...] | None = None

@@ -1,4 +1,4 @@
-"""Quotas: how many resources of a kind there may be in one place, so that no account fills the memory of all."""
+"""Quotas: how many resources of a kind there may be in one place, so that no account uses all of the memory."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from flagstaff.domain.errors import Code, Error
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """At most `maximum` `resources` in a `place`; `setting` names the variable by which an operator chooses that."""
+    """At most `maximum` `resources` in a `place`; `setting` names the variable that sets it."""
 
     maximum: int
     place: str
@@ -15,7 +15,7 @@ class Quota:
     setting: str
 
     def require_room(self, present: int) -> None:
-        """Raise Error CONFLICT if there are that many already."""
+        """Raise Error CONFLICT if the quota is reached."""
         if present >= self.maximum:
             raise Error(
                 Code.CONFLICT,

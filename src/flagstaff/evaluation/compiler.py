@@ -1,7 +1,7 @@
-"""From an environment's flags and rules to a snapshot, doing once what an evaluation need not do again.
+"""Compiles an environment's flags and rules to a snapshot, so that evaluations have less to do.
 
-A flag is compiled by itself, so that a change of one need not compile the others again. A snapshot is assembled from
-compiled flags in steps, between which the caller may let others work: an environment may have thousands of flags.
+Flags are compiled separately, so that a change to one does not compile the others again. A snapshot is assembled from
+compiled flags in steps, between which the caller may do other work: an environment may have thousands of flags.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout, La
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
 
-SEPARATOR = b","  # follows each fragment, but for those of an answer's last flag
+SEPARATOR = b","  # follows each fragment except those of an answer's last flag
 LookUp = dict[str, list[RuleMatch]]
 
 
@@ -29,7 +29,7 @@ class TargetedFlag:
 
 @dataclass(frozen=True, slots=True)
 class CompiledFlag:
-    """What a snapshot needs of a flag, wherever among the others the flag comes to stand.
+    """A flag compiled for a snapshot, independent of its position among the others.
 
     `rules` are the values by which its rules are found, each with the rule's rank and the byte that records it.
     `answers_by_bucket` is empty unless the flag is in a rollout.
@@ -43,7 +43,7 @@ class CompiledFlag:
 
 
 def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
-    """Compile an environment with its flags, which come in any order, at one go."""
+    """Compile an environment with its flags, in any order, in one step."""
     steps = assemble(environment, [compile_flag(each) for each in flags])
     while True:
         try:
@@ -69,7 +69,7 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
 
 
 def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
-    """Make a snapshot of flags that come in any order, in steps of some dozen microseconds."""
+    """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds."""
     rollouts, ruled, constant = [], [], []
     for each in sorted(flags, key=lambda compiled: compiled.layout.key):
         if each.answers_by_bucket:
@@ -118,7 +118,7 @@ def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generat
 
 
 def match_key(rule_type: RuleType, value: str) -> str:
-    """The form in which a rule's value and a user's are compared: emails and domains without case, ids exactly."""
+    """The form in which a rule's value and a user's are compared: emails and domains ignoring case, ids exactly."""
     match rule_type:
         case RuleType.USER_ID:
             return value
@@ -129,7 +129,7 @@ def match_key(rule_type: RuleType, value: str) -> str:
 
 
 def _end_with(groups: Iterable[list[CompiledFlag]]) -> None:
-    """Take the separator from the fragments of the flag that is the answer's last."""
+    """Remove the separator from the fragments of the answer's last flag."""
     filled = [group for group in groups if group]
     if filled:
         last = filled[-1][-1]
@@ -179,7 +179,7 @@ def _default(flag: Flag) -> Outcome:
 
 
 def _fragment(flag: Flag, outcome: Outcome) -> bytes:
-    # Neither a flag's key nor a reason holds a character that JSON escapes.
+    # Neither a flag's key nor a reason contains a character that JSON escapes.
     enabled = "true" if outcome.enabled else "false"
     reason = outcome.reason(flag.rollout_percentage)
     return f'"{flag.key}":{{"enabled":{enabled},"reason":"{reason}"}}'.encode() + SEPARATOR

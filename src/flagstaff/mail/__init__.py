@@ -1,1 +1,1 @@
-"""Mails: how they look, and the two ways they leave."""
+"""Mails: their content, and the two ways to send them."""

@@ -1,6 +1,6 @@
-"""What the mails say. Text and HTML say the same, in plain ASCII: no encoding may break a link.
+"""The content of mails. Text and HTML have the same content, in plain ASCII so that no encoding breaks a link.
 
-A mail is checked in the form in which it leaves: what its reader parses must be what was meant, and nothing more.
+A mail is checked in the form in which it is sent: parsing it must give exactly the headers that were set.
 """
 
 import re
@@ -35,7 +35,7 @@ It works once, and only for {minutes} minutes.
 If it wasn't you, ignore this mail. Your password stays as it is.
 """
 
-# Inline styles, for mail programs drop the others; no colour but the button's, so that dark modes stay readable.
+# Inline styles, because mail programs drop others; only the button has a colour, so that dark modes stay readable.
 _RESET_HTML = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -64,7 +64,7 @@ background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Ch
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail as it leaves: from one address to one, which no transport has to read out of `content`."""
+    """A mail to be sent, with its sender and recipient, so that transports need not parse `content`."""
 
     sender: str
     recipient: str
@@ -78,11 +78,11 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
         sender: One mailbox as a From header spells it.
         recipient: The account's address.
         public_url: The dashboard's ASCII address, without a slash at its end.
-        token: What makes the link work.
-        sent_at: The present moment, with a time zone.
+        token: The reset token that the link contains.
+        sent_at: The current time, with a time zone.
 
     Raises:
-        ValueError: no mail can be sent to the recipient; the text does not repeat the address.
+        ValueError: no mail can be sent to the recipient; the message does not contain the address.
     """
     message = EmailMessage(policy=SMTPUTF8)
     message["From"] = sender
@@ -104,10 +104,10 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
 
 
 def _address(recipient: str) -> Address:
-    """The recipient as one mailbox. Accounts may be older than the rules for their addresses."""
+    """The recipient as one mailbox. Accounts may be older than the current rules for addresses."""
     try:
         local, _, domain = check_email(recipient).rpartition("@")
-        ascii_domain = domain.encode("idna").decode()  # which may turn one character into several, such as a/c
+        ascii_domain = domain.encode("idna").decode()  # this may turn one character into several, such as a/c
     except ValueError:
         raise _undeliverable() from None
     if not _ASCII_DOMAIN.fullmatch(ascii_domain):
@@ -116,7 +116,7 @@ def _address(recipient: str) -> Address:
 
 
 def _check(mail: Mail, subject: str) -> None:
-    """Refuse a mail whose reader would see other headers than were set, such as those that an address smuggles in."""
+    """Refuse a mail that parses to other headers than were set, such as headers injected by an address."""
     read = message_from_string(mail.content.decode(), policy=SMTPUTF8)
     headers_are_ours = sorted(read.keys()) == sorted(_HEADERS) and read["Subject"] == subject
     if (

@@ -1,4 +1,4 @@
-"""The mails of a Flagstaff without a mail server: each becomes a file that its operator can open."""
+"""Without a mail server, each mail is written to a file that the operator can open."""
 
 import asyncio
 import os
@@ -14,14 +14,14 @@ log = structlog.get_logger(__name__)
 
 
 class Outbox:
-    """A folder of `.eml` files, which nobody but the server's own user may read."""
+    """A folder of `.eml` files that only the server's user can read."""
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is made before the first mail."""
+        """Creates nothing until the first mail."""
         self._folder = folder
 
     async def send(self, mail: Mail) -> None:
-        """Write the mail to a new file and say in the log where; a failure is logged as well."""
+        """Write the mail to a new file and log its path; a failure is logged as well."""
         try:
             path = await asyncio.to_thread(self._write, mail.content)
         except OSError:
@@ -32,7 +32,7 @@ class Outbox:
     def _write(self, content: bytes) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{secrets.token_hex(4)}.eml"
-        # Written beside and moved into place: who watches the folder never reads half a mail.
+        # Written under another name and then renamed, so that programs watching the folder never read a partial mail.
         draft = path.with_suffix(".draft")
         try:
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""Whether a mail server would take mails: connects, starts TLS and logs in as a mail would, and sends only if asked."""
+"""Checks a mail server: connects, starts TLS and logs in as for a mail, and sends one only on request."""
 
 import asyncio
 import socket
@@ -15,7 +15,7 @@ _TEXT = "This is a test mail of `flagstaff doctor`. Mails from Flagstaff reach y
 
 
 class MailServerError(Exception):
-    """Why the mail server would not do."""
+    """Why the mail server cannot be used."""
 
 
 async def probe(
@@ -26,7 +26,7 @@ async def probe(
     tls_context: ssl.SSLContext | None = None,
     timeout_seconds: float = 10,
 ) -> None:
-    """Return if the server takes us, and a test mail for the recipient, if there is one; raises MailServerError."""
+    """Return if the server accepts us, and a test mail to the recipient if one is given; raises MailServerError."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
         port=server.port,

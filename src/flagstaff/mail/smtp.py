@@ -1,4 +1,4 @@
-"""Hands mails to a mail server. Neither an address nor a password ever enters the log."""
+"""Sends mails through a mail server. Addresses and passwords are never logged."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ _ADDRESS = re.compile(r"\S+@\S+")
 
 
 class SmtpMailer:
-    """Sends each mail over a connection of its own."""
+    """Sends each mail over a separate connection."""
 
     def __init__(
         self,
@@ -29,14 +29,14 @@ class SmtpMailer:
         timeout_seconds: float = 20,
         backoff_seconds: float = 1,
     ) -> None:
-        """Open nothing yet. `timeout_seconds` bounds an attempt; `backoff_seconds` is the first pause, then doubled."""
+        """Opens nothing yet. `timeout_seconds` bounds an attempt; `backoff_seconds` is the first pause and doubles."""
         self._server = server
         self._tls_context = tls_context
         self._timeout_seconds = timeout_seconds
         self._backoff_seconds = backoff_seconds
 
     async def send(self, mail: Mail) -> None:
-        """Have the server take the mail, in up to three attempts; a failure is logged, nobody is left to be told."""
+        """Send the mail in up to three attempts; a failure is only logged, because no caller waits for it."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 async with asyncio.timeout(self._timeout_seconds):
@@ -62,7 +62,7 @@ class SmtpMailer:
             port=self._server.port,
             username=self._server.user,
             password=self._server.password,
-            # The library would ask the name service, and hold up the loop meanwhile.
+            # The library would query the name service and block the loop.
             local_hostname=socket.gethostname(),
             timeout=self._timeout_seconds,
             use_tls=self._server.security == "tls",
@@ -71,7 +71,7 @@ class SmtpMailer:
         )
 
     def _told(self, error: Exception) -> dict[str, str | int]:
-        """What an operator needs to know, whoever the mail was for."""
+        """What an operator needs to know, without the recipient."""
         reason: dict[str, str | int] = {
             "server": f"{self._server.host}:{self._server.port}",
             "error": type(error).__name__,
@@ -83,13 +83,13 @@ class SmtpMailer:
 
 
 def _response(error: Exception) -> aiosmtplib.SMTPResponseException | None:
-    """What the server answered, if it is the server that refused. A mail has one recipient."""
+    """The server's answer, if the server refused. A mail has one recipient."""
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
         return error.recipients[0]
     return error if isinstance(error, aiosmtplib.SMTPResponseException) else None
 
 
 def _is_transient(error: Exception) -> bool:
-    """Whether another attempt may succeed: the server said so (4xx), or could not be talked to."""
+    """Whether another attempt may succeed: the server answered 4xx or could not be reached."""
     response = _response(error)
     return 400 <= response.code < 500 if response is not None else isinstance(error, OSError)

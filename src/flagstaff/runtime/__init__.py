@@ -1,1 +1,1 @@
-"""Moving parts of the hot path. They are handed callables and never speak SQL."""
+"""The stateful parts of the hot path. They are given callables and never use SQL."""

@@ -1,12 +1,12 @@
-"""Who is calling: the address that limits are counted by. Any peer and any header give an answer, never an error."""
+"""The client address that limits are counted by. Any peer and any header give a result, never an error."""
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-MAX_HOPS = 32  # a longer X-Forwarded-For is not walked to its end: that is work which a client could choose
-MAX_LENGTH = 64  # of one address: the longest of IPv6 with a zone, brackets and a port; a longer text is none
+MAX_HOPS = 32  # a longer X-Forwarded-For is not read to its end, because clients choose its length
+MAX_LENGTH = 64  # of one address: the longest IPv6 address with a zone, brackets and a port
 
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
 
@@ -21,7 +21,7 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4N
 
 
 def find_client(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4Network | IPv6Network]) -> str:
-    """The same address as it was written, of IPv6 all of it: what a log shows. At most MAX_LENGTH, or else the peer."""
+    """The same address as it was written, for logs; the full one for IPv6. The peer if it exceeds MAX_LENGTH."""
     client = peer
     if trusted and forwarded_for:
         for text in reversed(forwarded_for.rsplit(",", MAX_HOPS)):
@@ -33,7 +33,7 @@ def find_client(peer: str, forwarded_for: str | None, trusted: Sequence[IPv4Netw
 
 
 def wider_networks(client: str) -> tuple[str, ...]:
-    """The /56 and the /48 around a client that is a /64; nothing around an IPv4 address."""
+    """The /56 and the /48 that contain a client that is a /64; none for an IPv4 address."""
     if not client.endswith("/64"):
         return ()
     address = int(IPv6Address(client.removesuffix("/64")))
@@ -46,17 +46,17 @@ def is_trusted(text: str, networks: Sequence[IPv4Network | IPv6Network]) -> bool
     return address is not None and any(address in network for network in networks)
 
 
-@lru_cache(maxsize=65_536)  # of texts no longer than MAX_LENGTH, or a peer's, which no client chooses
+@lru_cache(maxsize=65_536)  # texts are at most MAX_LENGTH long, or a peer's, which clients cannot choose
 def _key(text: str) -> str:
     address = _address(text)
     if isinstance(address, IPv6Address):
-        # One subscriber commands at least a /64.
+        # One subscriber has at least a /64.
         return f"{IPv6Address(int(address) >> 64 << 64)}/64"
     return text if address is None else str(address)
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
-    """The address in an item of X-Forwarded-For, with or without a port; None if it holds none."""
+    """The address in an item of X-Forwarded-For, with or without a port; None if there is none."""
     if len(text) > MAX_LENGTH:
         return None
     with_port = _WITH_PORT.fullmatch(text)

@@ -1,4 +1,4 @@
-"""How many files and connections this process may have open at once."""
+"""The number of files and connections that this process may have open."""
 
 import resource
 
@@ -7,9 +7,9 @@ RESERVE = 128
 
 
 def raise_limit(wanted: int) -> int:
-    """Raise the soft limit to `wanted`, as far as the hard one allows; return how many connections it leaves room for.
+    """Raise the soft limit to `wanted`, as far as the hard limit allows; return how many connections fit.
 
-    Many systems start a process with 1,024, for the sake of programs that use `select`; none of ours does.
+    Many systems start a process with 1,024 for programs that use `select`; Flagstaff does not use it.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     infinity = resource.RLIM_INFINITY

@@ -1,6 +1,6 @@
 """The sliding window that limits evaluations and the account endpoints. For one event loop: it takes no lock.
 
-It is our own because `limits` 5.8 (moving window, in memory) is too slow for the hot path. Measured per hit with
+We do not use `limits` 5.8 (moving window, in memory) because it is too slow for the hot path. Measured per hit with
 CPython 3.11: 4 to 12 µs there, 0.23 µs here; a whole evaluation takes 8 µs of Python. The tests compare the two.
 """
 
@@ -14,7 +14,7 @@ SLOTS = 240
 
 
 class _Window:
-    """One key's hits. Those of a slot, 1/240 of the window, share the time of the slot's latest hit."""
+    """One key's hits. Hits in the same slot, 1/240 of the window, share the time of the slot's latest hit."""
 
     __slots__ = ("latest", "older", "older_total", "slot_ends", "total")
 
@@ -30,8 +30,8 @@ class _Window:
 class SlidingWindow:
     """At most `count` hits of a key within any `window_seconds`.
 
-    Never lets more through, and lets a key wait at most 1/240 of the window longer than the exact rule would.
-    Holds `capacity` keys, a few hundred bytes each; beyond that the key that was quiet for longest is forgotten.
+    It never allows more, and a key waits at most 1/240 of the window longer than by the exact rule. It holds `capacity`
+    keys, a few hundred bytes each; beyond that the least recently active key is dropped.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class SlidingWindow:
         if window.total >= self._count:
             seconds = self._seconds_until_room(window, now)
             if seconds > 0:
-                # A sum of floats may come out a trifle long; no wait is longer than the window.
+                # A sum of floats may be slightly too large; no wait is longer than the window.
                 return min(ceil(seconds), self._longest_wait_seconds)
         window.total += 1
         window.latest = now
@@ -85,7 +85,7 @@ class SlidingWindow:
             del self._windows[key]
 
     def _open(self, key: Hashable, now: float) -> int:
-        # Each newcomer shows out two that are stale, so that a flood leaves as fast as it came.
+        # Each new key removes two stale ones, so that a flood is cleared as fast as it came.
         for _ in range(2):
             if self._windows and now >= next(iter(self._windows.values())).latest + self._window_seconds:
                 self._windows.popitem(last=False)
@@ -95,7 +95,7 @@ class SlidingWindow:
         return 0
 
     def _turn(self, key: Hashable, window: _Window, now: float) -> None:
-        """Close the slot that has ended and begin another; once per slot, which keeps the quietest key in front."""
+        """Close the slot that has ended and start another; once per slot, which keeps the least active key first."""
         hits = window.total - window.older_total
         if hits:
             if window.older is None:

@@ -1,4 +1,4 @@
-"""What happens between a change's commit and its response: every evaluation from then on sees it, in every instance."""
+"""Makes a committed change visible to evaluations on every instance before its response is sent."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -17,26 +17,26 @@ async def propagate(
     refresh: Callable[[UUID, UUID | None], Awaitable[None]],
     confirm: Callable[[Collection[UUID]], Awaitable[None]] | None,
 ) -> None:
-    """Serve committed changes here, and wait until every other instance does; `confirm` asks them, if there may be any.
+    """Serve committed changes here and wait until every other instance does; `confirm`, if given, asks them.
 
     Raises:
-        Error: UNAVAILABLE, without a time to retry after: the changes are stored, and to repeat the request could
-            undo them.
+        Error: UNAVAILABLE, without a time to retry after: the changes are stored, and repeating the request could undo
+            them.
     """
     places = changed_places(changes)
     outcomes = await asyncio.gather(*(refresh(*place) for place in places), return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise unconfirmed(
-                "The change is stored, but this instance could not load it yet and still answers with the state before "
-                "it. It tries again every second."
+                "The change is stored, but this instance could not load it and still answers with the previous state. "
+                "It tries again every second."
             ) from outcome
     if confirm and places:
         await confirm({project_id for project_id, _ in places})
 
 
 def changed_places(changes: Sequence[Change]) -> set[Place]:
-    """What to load for these changes: an environment, unless its whole project is loaded anyway."""
+    """The scopes to load for these changes, without environments whose whole project is loaded."""
     places: set[Place] = set()
     for change in changes:
         scope = change.scope

@@ -1,7 +1,7 @@
-"""Records evaluations without slowing or failing them: `record` appends to a list, two tasks do the rest.
+"""Records evaluations without slowing or failing them: `record` appends to a list, and two tasks do the rest.
 
-One collects what was recorded a few times a second, the other hands batches to the store. What the store does not take
-promptly goes to disk and waits there, so that a kill at any moment loses less than a second.
+One collects records a few times a second, the other writes batches to the store. Batches that the store does not accept
+promptly are kept on disk, so that a kill at any moment loses less than a second.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ log = structlog.get_logger(__name__)
 FLUSH_INTERVAL_SECONDS = 0.2
 PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
 RETRY_SECONDS = 1.0
-BATCH_GROUPS = 1000  # the store names each in one statement, and databases bound that
+BATCH_GROUPS = 1000  # the store lists them all in one statement, which databases limit
 COLLECT, WRITE = "recorder-collect", "recorder-write"
 _FIELDS = 4  # of a record
-ATTEMPTS = 5  # for a batch that a store which can be reached refuses
+ATTEMPTS = 5  # for a batch that a reachable store refuses
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class _Collected:
     at: float  # by the loop's clock
     copy: SpooledBatch | None = None  # on disk, while the store takes its time
     is_done: bool = False  # stored or dropped
-    copying: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that both tasks together make one copy
+    copying: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that the two tasks do not both make a copy
 
 
 class Recorder:
@@ -52,7 +52,7 @@ class Recorder:
         flush_interval_seconds: float = FLUSH_INTERVAL_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
-        """`write` stores a batch whole and returns True, or False if it is there already; UNAVAILABLE is an outage."""
+        """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage."""
         self.written = 0
         self.dropped = 0
         self._write = write
@@ -60,16 +60,16 @@ class Recorder:
         self._supervisor = supervisor
         self._flush_interval_seconds = flush_interval_seconds
         self._retry_seconds = retry_seconds
-        # A record's fields one behind the other: a tuple kept for each would double what `record` costs.
+        # The fields of all records in one list: a tuple for each would double the cost of `record`.
         self._buffer: defaultdict[EnvironmentSnapshot, list[Any]] = defaultdict(list)
         self._collected: deque[_Collected] = deque()
         self._in_flight: _Collected | None = None
         self._arrived = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._unacknowledged: set[int] = set()  # batches that were handed to the store, which may have taken them
+        self._unacknowledged: set[int] = set()  # batches sent to the store, which may have stored them
         self._is_started = False
         self._failures = 0  # in a row
-        self._refusals = 0  # in a row, of one batch by a store that can be reached
+        self._refusals = 0  # in a row, for one batch and with a reachable store
         self._is_dropping = False
         self._is_complete = False  # nothing more will be collected
 
@@ -82,17 +82,17 @@ class Recorder:
 
     @property
     def recorded(self) -> int:
-        """How many records there have been, and were left on disk by an earlier process."""
+        """How many records there have been, including those that an earlier process left on disk."""
         return self.written + self.dropped + self.waiting
 
     def record(
         self, snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None, recorded: bytes
     ) -> None:
-        """Remember one evaluation. Every evaluate call waits for this line."""
+        """Record one evaluation. Every evaluate call runs this."""
         self._buffer[snapshot].extend((time_ns(), user_id, user_email, recorded))
 
     async def start(self) -> None:
-        """Begin to write, first what an earlier process left on disk. A disk that fails does not stop the start."""
+        """Start to write, first what an earlier process left on disk. A disk failure does not prevent the start."""
         try:
             await self._spool.open()
         except OSError as error:
@@ -102,7 +102,7 @@ class Recorder:
         self._supervisor.run(WRITE, self._write_forever, purpose="writes evaluations to the history")
 
     async def stop(self, deadline_seconds: float) -> None:
-        """Write everything; what the store has not taken by the deadline is left on disk for the next start."""
+        """Write everything; what the store has not accepted by the deadline stays on disk for the next start."""
         if not self._is_started:
             return
         self._is_started = False
@@ -110,7 +110,7 @@ class Recorder:
         deadline = loop.time() + deadline_seconds
         self._stopping.set()
         await self._supervisor.finish(COLLECT, deadline_seconds)
-        self._collect(loop.time())  # what is left if that task was down
+        self._collect(loop.time())  # what remains if that task was down
         self._is_complete = True
         self._arrived.set()
         await self._supervisor.finish(WRITE, max(0, deadline - loop.time()))
@@ -127,7 +127,7 @@ class Recorder:
             self._collect(loop.time())
             if self._is_behind(loop.time()):
                 if self._in_flight:
-                    await self._copy_to_disk(self._in_flight)  # so that no kill loses it
+                    await self._copy_to_disk(self._in_flight)  # so that a kill does not lose it
                 await self._move_to_disk()
             if self._collected:
                 self._arrived.set()
@@ -157,7 +157,7 @@ class Recorder:
         while self._collected:
             first = self._collected[0]
             await self._copy_to_disk(first)
-            if self._collected and self._collected[0] is first:  # or else the other task has taken it
+            if self._collected and self._collected[0] is first:  # otherwise the other task has taken it
                 self._drop_unless_on_disk(self._collected.popleft())
 
     def _drop_unless_on_disk(self, collected: _Collected) -> None:
@@ -174,7 +174,7 @@ class Recorder:
             return None
 
     def _take_back(self) -> None:
-        """Put the batch that was in flight when its task ended back in line, unless it is on disk."""
+        """Put the batch that was being written when its task ended back into the queue, unless it is on disk."""
         left, self._in_flight = self._in_flight, None
         if left and not left.copy and not left.is_done:
             self._collected.appendleft(left)
@@ -218,8 +218,8 @@ class Recorder:
             await self._spool.remove(spooled)
 
     async def _try_to_write(self, batch: RecordBatch) -> bool:
-        """Whether the batch need not be tried again."""
-        # A batch whose answer was lost may be there already, and counts all the same; one that comes twice does not.
+        """Whether the batch is finished and is not tried again."""
+        # A batch whose answer was lost may already be stored and still counts; a duplicate does not.
         is_first_try = batch.id not in self._unacknowledged
         self._unacknowledged.add(batch.id)
         try:
@@ -238,14 +238,14 @@ class Recorder:
         self._failures += 1
         if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
             if self._failures == 1:
-                log.warning("history_store_away", detail="Evaluations wait on disk.")
+                log.warning("history_store_away", detail="Evaluations are kept on disk until the store is back.")
             return False
         self._refusals += 1
         log.error("history_batch_failed", attempt=self._refusals, records=batch.size, exc_info=error)
         if self._refusals < ATTEMPTS:
             return False
         self._refusals = 0
-        self._drop(batch, "The store refuses them.")
+        self._drop(batch, "The store refused them repeatedly.")
         return True
 
     def _drop(self, batch: RecordBatch, reason: str) -> None:
@@ -254,6 +254,6 @@ class Recorder:
 
     def _count_dropped(self, records: int, reason: str) -> None:
         self.dropped += records
-        if not self._is_dropping:  # once in an episode
+        if not self._is_dropping:  # once per outage
             self._is_dropping = True
             log.error("evaluations_dropped", records=records, reason=reason)

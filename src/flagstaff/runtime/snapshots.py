@@ -1,6 +1,6 @@
-"""The present snapshot of each project, by SDK key: a look-up on a hit, one shared load on a miss, a swap on a change.
+"""The current snapshot of each project, by SDK key: a look-up on a hit, one shared load on a miss, a swap on a change.
 
-Never serves what a finished change has replaced, and never asks the database about a key that does not exist.
+It never serves a state that a finished change has replaced, and never queries the database for an unknown key.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 class Snapshots:
-    """All projects' snapshots. The loaders each see everything that was committed before their call."""
+    """The snapshots of all projects. Each loader sees everything that was committed before its call."""
 
     def __init__(
         self,
@@ -33,8 +33,8 @@ class Snapshots:
         self._load_sdk_keys = load_sdk_keys
         self._load_project = load_project
         self._load_environment = load_environment
-        self.by_sdk_key: dict[str, ProjectSnapshot] = {}  # what is loaded; the hot path reads it and nothing else does
-        self._project_ids: dict[str, UUID] = {}  # every SDK key there is, loaded or not
+        self.by_sdk_key: dict[str, ProjectSnapshot] = {}  # what is loaded, for the hot path
+        self._project_ids: dict[str, UUID] = {}  # all SDK keys, loaded or not
         self._sdk_keys: dict[UUID, str] = {}
         self._supervisor = supervisor
         self._first_loads: dict[UUID, asyncio.Task[None]] = {}
@@ -42,21 +42,21 @@ class Snapshots:
         self._unfinished: defaultdict[UUID, set[asyncio.Task[None]]] = defaultdict(set)  # every project's loads
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
         self.stale: set[UUID] = set()
-        """The projects whose latest load failed: what they serve may be old. `retry` loads them again."""
+        """The projects whose latest load failed, so they may serve an old state. `retry` loads them again."""
 
     async def start(self) -> None:
-        """Learn which SDK keys there are; projects are loaded when they are first asked for."""
+        """Load the list of SDK keys; projects are loaded on first use."""
         for sdk_key, project_id in (await self._load_sdk_keys()).items():
             self._project_ids[sdk_key] = project_id
             self._sdk_keys[project_id] = sdk_key
 
     async def find(self, sdk_key: str) -> ProjectSnapshot | None:
-        """The snapshot of the project with this key, loaded first if need be; None if there is no such key."""
+        """The snapshot of the project with this key, loaded first if necessary; None if the key does not exist."""
         project_id = self._project_ids.get(sdk_key)
         if project_id is None:
             return None
         if sdk_key not in self.by_sdk_key:
-            # Even a load that has begun will do: a change during it is not answered before it is loaded after it.
+            # A running load is sufficient: the response to a change during it waits for another load.
             loading = self._first_loads.get(project_id)
             if loading is None or loading.done():
                 loading = self._first_loads[project_id] = self._supervisor.spawn("load", self.refresh(project_id))
@@ -65,10 +65,10 @@ class Snapshots:
         return self.by_sdk_key.get(sdk_key)
 
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:
-        """Load what is committed of a project, or of one of its environments, and serve it from now on.
+        """Load the committed state of a project, or of one of its environments, and serve it from now on.
 
-        Callers share one load if it has not begun when they come. When a load fails the old snapshot goes on being
-        served, and the project is stale until `retry` has loaded it.
+        Callers share a load that has not begun. If a load fails, the old snapshot is still served, and the project is
+        stale until `retry` has loaded it.
 
         Raises:
             Error: UNAVAILABLE when the load fails, or what the loader raises if that is an Error.
@@ -76,7 +76,7 @@ class Snapshots:
         await asyncio.shield(self.begin_refresh(project_id, environment_id))
 
     def begin_refresh(self, project_id: UUID, environment_id: UUID | None = None) -> asyncio.Task[None]:
-        """Do what `refresh` does, without waiting for it."""
+        """Start a `refresh` without waiting for it."""
         place = (project_id, environment_id)
         task = self._waiting.get(place)
         if task is None or task.done():  # a task that was cancelled before it had begun
@@ -86,16 +86,16 @@ class Snapshots:
         return task
 
     async def is_served(self, project_id: UUID) -> bool:
-        """Whether this instance serves what the loads that have begun by now were begun for."""
+        """Wait for the loads that have been requested, and return whether this instance serves their state."""
         unfinished = self._unfinished.get(project_id)
         if unfinished:
             await asyncio.wait(tuple(unfinished))
         return project_id not in self.stale
 
     async def refresh_all(self) -> None:
-        """Load again whatever is loaded, and learn anew which SDK keys there are: changes may have been missed.
+        """Load the SDK keys and all loaded projects again, because changes may have been missed.
 
-        A project that cannot be loaded is stale afterwards and does not keep the others from being loaded.
+        A project that cannot be loaded becomes stale and does not prevent the others from being loaded.
         """
         present = {project_id: sdk_key for sdk_key, project_id in (await self._load_sdk_keys()).items()}
         known = dict(self._sdk_keys)
@@ -107,10 +107,10 @@ class Snapshots:
         await self._refresh_each(set(self.stale))
 
     def problems(self) -> list[str]:
-        """A sentence on stale projects, if there are any."""
+        """A sentence about stale projects, if there are any."""
         if not self.stale:
             return []
-        return [f"{len(self.stale)} project(s) could not be loaded after a change and may be answered with old states."]
+        return [f"{len(self.stale)} project(s) could not be loaded after a change and may serve an old state."]
 
     async def _refresh_each(self, project_ids: set[UUID]) -> None:
         for project_id in project_ids:
@@ -119,7 +119,7 @@ class Snapshots:
     def _forget(self, place: tuple[UUID, UUID | None], done: asyncio.Task[None]) -> None:
         if done.cancelled():
             self.stale.add(place[0])
-        if self._waiting.get(place) is done:  # it ended before it had begun
+        if self._waiting.get(place) is done:  # it was cancelled before it had begun
             del self._waiting[place]
         unfinished = self._unfinished[place[0]]
         unfinished.discard(done)
@@ -128,8 +128,8 @@ class Snapshots:
 
     async def _reload_in_turn(self, project_id: UUID, environment_id: UUID | None) -> None:
         lock = self._locks.get(project_id) or self._locks.setdefault(project_id, asyncio.Lock())
-        async with lock:  # so that no slow load can put an old state over a newer one
-            del self._waiting[project_id, environment_id]  # who comes from here on may need more than this load sees
+        async with lock:  # so that a slow load cannot replace a newer state
+            del self._waiting[project_id, environment_id]  # later callers may need changes that this load does not see
             try:
                 await self._reload(project_id, None if project_id in self.stale else environment_id)
             except Error as error:
@@ -137,13 +137,13 @@ class Snapshots:
                 raise
             except Exception as error:
                 self._note_failure(project_id, exc_info=error)
-                raise unavailable("The project's flags cannot be loaded. The server's log says why.") from error
+                raise unavailable("The project's flags cannot be loaded. See the server's log.") from error
             if project_id in self.stale:
                 self.stale.discard(project_id)
                 log.info("project_loaded_again", project_id=str(project_id))
 
     def _note_failure(self, project_id: UUID, **details: object) -> None:
-        if project_id not in self.stale:  # once, however often it is tried again
+        if project_id not in self.stale:  # once, not at each attempt
             self.stale.add(project_id)
             log.error("project_not_loaded", project_id=str(project_id), **details)
 

@@ -1,7 +1,8 @@
-"""Batches of evaluations that wait on disk, one file each, while the store is away or slow. Bounded in bytes.
+"""Batches of evaluations on disk, one file each, while the store is unavailable or slow. Bounded in bytes.
 
-A file appears whole or not at all, so a kill leaves nothing torn; after a power failure a file may be unreadable. Its
-first byte is the version of its form; those of an older Flagstaff had none and begin with the batch, a map of two.
+A file is created whole or not at all, so a kill leaves no partial file; after a power failure a file may be unreadable.
+Its first byte is the version of its format; older versions of Flagstaff wrote none and began with the batch, a map with
+two entries.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ _name = re.compile(r"(\d{12,})-(\d+)\.batch")
 
 @dataclass(frozen=True, slots=True)
 class SpooledBatch:
-    """A batch on disk: its file, how many records it holds and how long it is."""
+    """A batch on disk: its file, its number of records and its size in bytes."""
 
     path: Path
     records: int
@@ -45,12 +46,12 @@ class Spool:
         self._bytes = 0
         self._waiting: dict[Path, SpooledBatch] = {}
         self._next = 0
-        self._undeleted: set[SpooledBatch] = set()  # they are done with, and still take room on the disk
+        self._undeleted: set[SpooledBatch] = set()  # no longer needed, but still using disk space
         self._opening = asyncio.Lock()
         self._is_open = False
 
     async def open(self) -> None:
-        """Make the directory, or take up what an earlier process left in it; raises OSError when the disk fails."""
+        """Create the directory, or read what an earlier process left in it; raises OSError when the disk fails."""
         async with self._opening:
             if self._is_open:
                 return
@@ -67,14 +68,14 @@ class Spool:
 
     async def append(self, batch: RecordBatch) -> SpooledBatch | None:
         """Add a batch; None if there is no room for it. Raises OSError when the disk fails."""
-        await self.open()  # if the start could not: until then a file's name may be taken
+        await self.open()  # if the start could not: until then a file's name may be in use
         content = _VERSION + msgspec.msgpack.encode(batch)
         if self._bytes + len(content) > self._max_bytes:
             return None
         path = self._directory / f"{self._next:012}-{batch.size}{_SUFFIX}"
         self._next += 1
         spooled = SpooledBatch(path, batch.size, len(content))
-        self._count(spooled, 1)  # at once, so that others who append meanwhile find the room taken
+        self._count(spooled, 1)  # immediately, so that concurrent calls see the space as used
         try:
             await asyncio.to_thread(_write, path, content)
         except BaseException:
@@ -88,11 +89,11 @@ class Spool:
         content = await asyncio.to_thread(spooled.path.read_bytes)
         version = content[:1]
         if version not in (_VERSION, _MAP_OF_TWO):
-            raise ValueError(f"its form {version.hex() or '(none)'} is not known")
+            raise ValueError(f"its format version {version.hex() or '(none)'} is unknown")
         return msgspec.msgpack.decode(content.removeprefix(_VERSION), type=RecordBatch)
 
     async def remove(self, spooled: SpooledBatch) -> None:
-        """Forget a batch. If its file cannot be deleted now, that is tried again with the next removal."""
+        """Remove a batch. If its file cannot be deleted now, the next removal tries again."""
         if self._waiting.pop(spooled.path, None):
             self.records -= spooled.records
             self._undeleted.add(spooled)
@@ -114,7 +115,7 @@ class Spool:
     def _scan(self) -> list[tuple[int, SpooledBatch]]:
         self._directory.mkdir(mode=0o700, exist_ok=True)
         for unfinished in self._directory.glob(f"*{_UNFINISHED}"):
-            with suppress(OSError):  # it only takes room
+            with suppress(OSError):  # it only uses space
                 unfinished.unlink()
         found = []
         for path in sorted(self._directory.iterdir()):

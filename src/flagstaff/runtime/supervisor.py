@@ -1,4 +1,4 @@
-"""Every task of the process: long-lived ones are restarted when they fail, short ones are finished by a stop.
+"""All tasks of the process: long-lived ones are restarted when they fail, short ones are finished by a stop.
 
 No other module creates a task, so that none can end without being noticed.
 """
@@ -15,8 +15,8 @@ from flagstaff.domain.errors import Error
 log = structlog.get_logger(__name__)
 
 FIRST_PAUSE_SECONDS = 0.5
-LONGEST_PAUSE_SECONDS = 3.0  # other instances wait 5 seconds for an answer, and a restart should fit in
-STEADY_SECONDS = 10.0  # a task that has run for so long works again
+LONGEST_PAUSE_SECONDS = 3.0  # other instances wait 5 seconds for an answer, and a restart should take less
+STEADY_SECONDS = 10.0  # a task that has run for this long is working again
 MANY_FAILURES = 3
 
 Result = TypeVar("Result")
@@ -43,7 +43,7 @@ class _Service:
 
 
 class Supervisor:
-    """Runs the tasks of one event loop and knows how each of them is."""
+    """Runs the tasks of one event loop and reports their state."""
 
     def __init__(
         self,
@@ -69,12 +69,12 @@ class Supervisor:
         """Keep a long-lived task running: when `work` raises, it is called again after a pause that grows.
 
         `purpose` is a phrase such as "records evaluations"; with one, the instance is not ready while the task is down.
-        `is_working` may tell more than whether the task runs. A `work` that returns has ended for good.
+        `is_working` may check more than whether the task runs. A `work` that returns is not restarted.
         """
         self._begin(_Service(name, work, purpose, is_working))
 
     def run_every(self, name: str, every_seconds: float, work: Callable[[], Awaitable[object]]) -> None:
-        """Await `work` again and again, with so much time after each run and before the first."""
+        """Await `work` repeatedly, with a pause of this length before each run."""
         ending = asyncio.Event()
 
         async def repeat() -> None:
@@ -84,18 +84,18 @@ class Supervisor:
         self._begin(_Service(name, repeat, None, lambda: True, ending))
 
     def spawn(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-        """Begin a short task whose outcome somebody awaits, shielded from that caller's cancellation if need be."""
+        """Start a short task whose result a caller awaits, shielded from the caller's cancellation if necessary."""
         task = asyncio.create_task(work, name=name)
         self._jobs.add(task)
         task.add_done_callback(self._forget)
         return task
 
     def start(self, name: str, work: Coroutine[Any, Any, object]) -> None:
-        """Begin a short task that nobody waits for, such as a mail; its failure is logged."""
+        """Start a short task that no caller awaits, such as a mail; its failure is logged."""
         self.spawn(name, self._log_failure(name, work))
 
     async def drain(self, deadline_seconds: float) -> None:
-        """Wait for the short tasks under way; what is not done by the deadline is cancelled."""
+        """Wait for the running short tasks; those not done by the deadline are cancelled."""
         if not self._jobs:
             return
         _, late = await asyncio.wait(self._jobs, timeout=deadline_seconds)
@@ -106,7 +106,7 @@ class Supervisor:
     async def finish(self, name: str, deadline_seconds: float) -> None:
         """Wait for a long-lived task that has been told to end, and cancel it at the deadline.
 
-        `run_every` is told by this call. A task that is waiting for its restart is cancelled at once.
+        This call tells `run_every` to end. A task that is waiting for its restart is cancelled at once.
         """
         service = self._services.pop(name, None)
         if service is None or service.task is None:
@@ -123,7 +123,7 @@ class Supervisor:
 
     @property
     def up(self) -> dict[str, bool]:
-        """Whether each long-lived task works at the moment."""
+        """Whether each long-lived task is working."""
         return {service.name: service.is_up for service in self._services.values()}
 
     @property
@@ -188,11 +188,11 @@ class Supervisor:
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._jobs.discard(task)
         if not task.cancelled():
-            task.exception()  # who awaited it may have given up; asyncio would complain that nobody looked at it
+            task.exception()  # the caller may have given up; asyncio would warn that the exception was never retrieved
 
 
 async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event for at most so long; whether it is set."""
+    """Wait for an event at most this long; return whether it is set."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()
@@ -206,7 +206,7 @@ def _is_being_cancelled() -> bool:
 
 
 def _log(event: str, name: str, error: BaseException) -> None:
-    if isinstance(error, Error):  # foreseen, such as an outage, which would fill the log with tracebacks
+    if isinstance(error, Error):  # expected, such as an outage, which would fill the log with tracebacks
         log.warning(event, task=name, reason=error.message)
     else:
         log.error(event, task=name, exc_info=error)

@@ -1,1 +1,1 @@
-"""Use cases: one public method is one transaction. They ask permissions, apply rules and leave a row in `changes`."""
+"""Use cases: one public method is one transaction. They check permissions, apply rules and add a row to `changes`."""

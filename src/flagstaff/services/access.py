@@ -1,6 +1,6 @@
-"""The way in: from ids in a path to resources that the actor may use; everything else is NOT_FOUND.
+"""Resolves ids in a path to resources that the actor may use; everything else is NOT_FOUND.
 
-A write locks the project first (`for_update`), so that the writes inside one project follow one another.
+A write locks the project first (`for_update`), so that the writes to one project are serialized.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from flagstaff.storage.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class FlagPath:
-    """Where a flag is found: the ids of its project, its environment and itself."""
+    """The location of a flag: the ids of its project, its environment and itself."""
 
     project_id: UUID
     environment_id: UUID
@@ -24,7 +24,7 @@ class FlagPath:
 
 
 async def open_project(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool = False) -> Project:
-    """The project, if the actor may use it; for an update it is locked, and its writes follow one another."""
+    """The project, if the actor may use it; for an update it is locked, which serializes writes to it."""
     find = projects.find_project_for_update if for_update else projects.find_project
     return require_access(actor, await find(connection, project_id))
 
@@ -44,5 +44,5 @@ async def open_flag(connection: Connection, actor: Actor, path: FlagPath, *, for
 
 
 def scope_of(flag: Flag) -> Scope:
-    """Where the changes of a flag and of its rules happen."""
+    """The scope of changes to a flag and its rules."""
     return Scope(flag.project_id, flag.environment_id, flag.id, flag.key)

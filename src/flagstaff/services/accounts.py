@@ -1,4 +1,4 @@
-"""Accounts: registration, login and logout, and the ways to another password."""
+"""Accounts: registration, login and logout, and password changes."""
 
 import hashlib
 import secrets
@@ -33,7 +33,7 @@ class Accounts:
     now: Callable[[], datetime]
     passwords: Passwords
     tokens: Tokens
-    mail_reset_token: Callable[[str, str], Awaitable[None]]  # is handed the email and the token
+    mail_reset_token: Callable[[str, str], Awaitable[None]]  # called with the email and the token
 
     async def register(self, *, email: str, password: str, client: str = "") -> Account:
         """Create an account; raises Error CONFLICT if the email is taken, INVALID if the password is the email."""
@@ -49,9 +49,9 @@ class Accounts:
         return account
 
     async def log_in(self, *, email: str, password: str, client: str = "") -> str:
-        """A bearer token; raises Error UNAUTHENTICATED, after the same time, for whatever is wrong.
+        """A bearer token; raises Error UNAUTHENTICATED, after the same time whatever is wrong.
 
-        Of all that wait for their passwords to be checked, each `client` has its turn.
+        Clients take turns to have passwords checked.
         """
         account = await self.find_account(email)
         verified = await self.passwords.verify(password, account.password_hash if account else None, client=client)
@@ -60,25 +60,25 @@ class Accounts:
         return self.tokens.issue(account, self.now())
 
     async def authenticate(self, token: str) -> Actor:
-        """Whose token this is; raises Error UNAUTHENTICATED."""
+        """The account that a token belongs to; raises Error UNAUTHENTICATED."""
         account = (await self._open(token))[1]
         return Actor(account.id, account.email)
 
     async def log_out(self, token: str) -> None:
-        """End a token at once and everywhere; raises Error UNAUTHENTICATED if it is not valid any more."""
+        """End a token immediately on every instance; raises Error UNAUTHENTICATED if it is no longer valid."""
         claims, account = await self._open(token)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await accounts.lock_account(connection, account.id)
             if await accounts.find_token_account(connection, account.id, claims.token_id) is None:
-                raise _invalid_token()  # ended by another request meanwhile
+                raise _invalid_token()  # another request has ended it
             await accounts.end_token(connection, claims.token_id, expires_at=claims.expires_at, now=self.now())
 
     async def change_password(self, actor: Actor, *, current: str, new: str, client: str = "") -> str:
-        """Replace the actor's password, which ends every token and reset link; returns a fresh token.
+        """Replace the actor's password, which ends every token and reset link; returns a new token.
 
         Raises:
-            Error: UNAUTHENTICATED when `current` is not the present password; INVALID when `new` is the email.
+            Error: UNAUTHENTICATED when `current` is not the current password; INVALID when `new` is the email.
         """
         assert actor.account_id is not None
         async with self.database.read() as connection:
@@ -93,7 +93,7 @@ class Accounts:
             await accounts.lock_account(transaction.connection, account.id)
             present = await accounts.find_account(transaction.connection, account.id)
             if present is None or present.password_hash != account.password_hash:
-                raise _wrong_password()  # changed by another request meanwhile
+                raise _wrong_password()  # another request has changed it
             await self._replace_password(transaction, actor, account, password_hash, "account.password_changed")
         return self.tokens.issue(replace(account, password_hash=password_hash), self.now())
 
@@ -103,7 +103,7 @@ class Accounts:
             return await accounts.find_account_by_email(connection, email)
 
     async def send_reset(self, account: Account) -> None:
-        """Mail a reset link; beyond three in half an hour, silently nothing."""
+        """Mail a reset link. Sends at most three in half an hour and silently ignores further requests."""
         token, now = secrets.token_urlsafe(32), self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -124,17 +124,17 @@ class Accounts:
         await self.mail_reset_token(account.email, token)
 
     async def reset_password(self, *, token: str, new_password: str, client: str = "") -> Account:
-        """Set a new password by a reset link, which spends every outstanding link and ends every token.
+        """Set a new password with a reset link, which invalidates every outstanding link and ends every token.
 
         Raises:
-            Error: INVALID, with one and the same text for an unknown, used or expired token, or naming the field when
-                the password is the email.
+            Error: INVALID, with the same text for an unknown, used or expired token, or naming the field when the
+                password is the email.
         """
         async with self.database.read() as connection:
             owner_id = await accounts.find_reset_account(connection, _hash(token), self.now())
             owner = await accounts.find_account(connection, owner_id) if owner_id else None
         if owner is None:
-            raise _invalid_reset()  # before the costly hash
+            raise _invalid_reset()  # before the expensive hash
         _check_password_of(owner.email, new_password, field="newPassword")
         password_hash = await self.passwords.hash(new_password, client=client)
         async with self.database.transaction() as transaction:
@@ -143,7 +143,7 @@ class Accounts:
             if account_id is None:
                 raise _invalid_reset()
             await accounts.lock_account(connection, account_id)
-            # Of several who spend one link at once, the lock lets one pass; the others find it spent.
+            # If several requests use one link at once, the lock lets one pass; the others find the link used.
             if await accounts.find_reset_account(connection, _hash(token), self.now()) is None:
                 raise _invalid_reset()
             account = await accounts.find_account(connection, account_id)
@@ -164,7 +164,7 @@ class Accounts:
         return account
 
     async def _open(self, token: str) -> tuple[Claims, Account]:
-        """What a valid token says, and its account; raises Error UNAUTHENTICATED."""
+        """A valid token's claims and its account; raises Error UNAUTHENTICATED."""
         claims = self.tokens.read(token, self.now())
         if claims is not None:
             async with self.database.read() as connection:
@@ -179,7 +179,7 @@ class Accounts:
         now = self.now()
         await accounts.set_password_hash(transaction.connection, account.id, password_hash)
         await accounts.spend_resets(transaction.connection, account.id, now)
-        # Whoever knew the old password may have logged in, too.
+        # Someone who knew the old password may have logged in.
         await accounts.forget_clients(transaction.connection, account.id, until=now)
         await record(transaction, change_of(actor, action, now, Scope(), before=account, after=account))
 

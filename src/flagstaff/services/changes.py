@@ -1,4 +1,4 @@
-"""The audit trail: who changed what, when, from what to what."""
+"""The audit trail: who changed what and when, with the values before and after."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from flagstaff.storage.database import Connection, Database
 
 @dataclass(frozen=True, slots=True)
 class ChangesPage:
-    """Some changes, newest first; those before the number `next_before` are older, unless that is None."""
+    """Some changes, newest first. Older ones have numbers below `next_before`, which is None if there are none."""
 
     items: list[NumberedChange]
     next_before: int | None
@@ -22,7 +22,7 @@ class ChangesPage:
 
 @dataclass(frozen=True, slots=True)
 class ProjectChangeFilter:
-    """Which changes of a project are wanted; None stands for all.
+    """Which changes of a project to list; None means all.
 
     `account` is an account's id or email; `environment` an environment's id or key, which may be deleted.
     """
@@ -37,20 +37,20 @@ class ProjectChangeFilter:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Reads the trail that every write leaves. All raise Error NOT_FOUND for what is not the actor's."""
+    """Reads the audit trail. All methods raise Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database
 
     async def list_project_changes(
         self, actor: Actor, project_id: UUID, wanted: ProjectChangeFilter, *, limit: int, before: int | None = None
     ) -> ChangesPage:
-        """The changes of a project and of everything in it, also of what is deleted."""
+        """The changes of a project and of everything in it, including deleted resources."""
         async with self.database.read() as connection:
             await open_project(connection, actor, project_id)
             found = await _resolve(connection, project_id, wanted)
             if found is None:
                 return ChangesPage([], None)
-            # One more than asked for tells whether there are older ones.
+            # One extra row shows whether there are older changes.
             items = await changes.list_project_changes(connection, project_id, found, before=before, limit=limit + 1)
         return _page(items, limit)
 
@@ -73,7 +73,7 @@ class Changes:
         return _page(items, limit)
 
     async def list_own_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:
-        """The changes of the actor's own account: its registration, its new passwords."""
+        """The changes of the actor's own account: its registration and password changes."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
             items = await changes.list_account_changes(connection, actor.account_id, before=before, limit=limit + 1)
@@ -81,7 +81,7 @@ class Changes:
 
 
 async def _resolve(connection: Connection, project_id: UUID, wanted: ProjectChangeFilter) -> ChangeFilter | None:
-    """The same by ids alone; None when nothing can match."""
+    """The same filter with ids only; None when nothing can match."""
     account_id, environment_ids = None, None
     match wanted.account:
         case str() as email:

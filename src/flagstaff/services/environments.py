@@ -1,4 +1,4 @@
-"""Environments: a project's places to run, such as production."""
+"""Environments of a project, such as production."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from flagstaff.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Environments:
-    """The use cases of environments. All raise Error NOT_FOUND for what is not the actor's."""
+    """The use cases of environments. All raise Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database
     now: Callable[[], datetime]
@@ -55,7 +55,7 @@ class Environments:
         """Rename an environment.
 
         Raises:
-            Error: INVALID when a `key` is given that is not the present one; keys never change.
+            Error: INVALID when `key` is given and differs from the current key; keys never change.
         """
         scope = Scope(project_id, environment_id)
         async with self.database.transaction() as transaction:

@@ -22,7 +22,7 @@ from flagstaff.storage.database import Database, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The use cases of flags. All raise Error NOT_FOUND for what is not the actor's."""
+    """The use cases of flags. All raise Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database
     now: Callable[[], datetime]
@@ -85,12 +85,12 @@ class Flags:
         key: str | None = None,
         **values: Any,
     ) -> Flag:
-        """Change the given ones of `name`, `description`, `enabled` and `rollout_percentage`.
+        """Update those of `name`, `description`, `enabled` and `rollout_percentage` that are given.
 
-        The same values again change nothing.
+        Equal values change nothing.
 
         Raises:
-            Error: INVALID when a `key` is given that is not the present one; keys never change.
+            Error: INVALID when `key` is given and differs from the current key; keys never change.
         """
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)

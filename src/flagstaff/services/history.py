@@ -1,4 +1,4 @@
-"""The evaluation history: who got what, and why."""
+"""The evaluation history: the result of each flag for each user, with the reason."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from flagstaff.storage.history.sums import FlagSums, TooManyCellsError, sum_by_i
 
 MAX_INTERVALS = 1000
 MAX_CELLS = 100_000  # flags times intervals in one answer
-_TOO_MANY_CELLS = "must be longer, or the time shorter, or flag_key given, for so many flags"
+_TOO_MANY_CELLS = "is too short for this many flags; use a longer interval, a shorter time range or flag_key"
 
 _MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -27,9 +27,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class EvaluationsPage:
-    """Evaluations, newest first; those before the id `next_before` are older, unless that is None.
+    """Evaluations, newest first. Older ones have ids below `next_before`, which is None if there are none.
 
-    A search looks at a bounded part of the history at a time, so that a page may be short and not the last.
+    A search examines a bounded part of the history at a time, so a short page is not necessarily the last.
     """
 
     items: Sequence[RecordedEvaluation]
@@ -38,7 +38,7 @@ class EvaluationsPage:
 
 @dataclass(slots=True)
 class FlagInterval:
-    """What came of a flag in an interval: how often it was on and off, and how often for each reason."""
+    """The results of a flag in an interval: how often it was on and off, and how often for each reason."""
 
     start: datetime
     on: int
@@ -48,7 +48,7 @@ class FlagInterval:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What came of each flag, by its key, in each interval; intervals in which it was not evaluated are left out."""
+    """The results of each flag by key and interval; intervals in which it was not evaluated are left out."""
 
     since: datetime
     until: datetime
@@ -74,15 +74,15 @@ def _flag_interval(minute: int, kinds: Mapping[Kind, int]) -> FlagInterval:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The use cases of the evaluation history. Those for an actor raise Error NOT_FOUND for what is not theirs."""
+    """The use cases of the evaluation history. Those for an actor raise Error NOT_FOUND for others' resources."""
 
     database: Database
     now: Callable[[], datetime]
-    # One at a time: each gives others their turn, but many at once would take most turns.
+    # One at a time: each pauses for other work, but many at once would still take most of the time.
     _summaries: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def record(self, batch: RecordBatch) -> bool:
-        """Store a batch of evaluations; return False, and change nothing, if it is there already."""
+        """Store a batch of evaluations; return False, and change nothing, if it is already stored."""
         async with self.database.write_history() as connection:
             return await batches.write_batch(connection, batch)
 
@@ -96,7 +96,7 @@ class History:
         limit: int,
         before: bytes | None,
     ) -> EvaluationsPage:
-        """The evaluations of an environment, also of flags that are no more, below the id `before`."""
+        """The evaluations of an environment with ids below `before`, including those of deleted flags."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
         return await self._list(environment_id, wanted, limit=limit, before=before)
@@ -104,7 +104,7 @@ class History:
     async def list_flag_evaluations(
         self, actor: Actor, path: FlagPath, wanted: EvaluationFilter, *, limit: int, before: bytes | None
     ) -> EvaluationsPage:
-        """The evaluations of a flag, by whose id `wanted` filters, below the id `before`."""
+        """The evaluations of a flag with ids below `before`; `wanted` filters by the flag's id."""
         async with self.database.read() as connection:
             await open_flag(connection, actor, path)
         return await self._list(path.environment_id, wanted, limit=limit, before=before)
@@ -120,12 +120,12 @@ class History:
         interval: timedelta,
         flag_key: str | None,
     ) -> Summary:
-        """How often each flag, or the one with the key, was on and off, by reason; of the last 24 hours by default.
+        """How often each flag, or the one with the key, was on and off, by reason; by default in the last 24 hours.
 
         `since` is rounded down and `until` up to whole intervals, which start at midnight UTC or a multiple after it.
 
         Raises:
-            Error: INVALID when that would be too much for one answer.
+            Error: INVALID when the result is too large for one answer.
         """
         step = interval // _MINUTE
         end = until or self.now()

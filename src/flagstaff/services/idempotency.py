@@ -1,7 +1,7 @@
-"""Idempotency keys: a request that is sent again is carried out once, and answered as the first time.
+"""Idempotency keys: a repeated request is carried out once, and gets the same response as the first time.
 
-The answer is stored in the transaction of the change itself. So it survives whatever the change survives, and of
-several equal requests, at whatever instance, one is carried out while the others wait for it.
+The response is stored in the same transaction as the change, so both survive or neither does. Of several equal
+requests, on any instance, one is carried out while the others wait for it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ KEYS_PER_ACCOUNT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a request was answered: an HTTP status and a body of JSON."""
+    """The response to a request: an HTTP status and a JSON body."""
 
     status: int
     body: bytes
@@ -37,9 +37,9 @@ class Idempotency:
     async def carry_out_once(
         self, actor: Actor, key: str, *, fingerprint: bytes, carry_out: Callable[[], Awaitable[Answer]]
     ) -> Answer:
-        """What `carry_out` answers, or what was answered to this actor's request with the same key in the last 24 h.
+        """The response from `carry_out`, or the one to this actor's request with the same key in the last 24 hours.
 
-        An exception of `carry_out` undoes what it has changed and frees the key.
+        If `carry_out` raises, its changes are rolled back and the key is unused.
 
         Raises:
             Error: CONFLICT when the key was used for a request with another fingerprint, LIMITED when the account has
@@ -65,12 +65,12 @@ class Idempotency:
                 raise Error(
                     Code.CONFLICT, "This Idempotency-Key was used for another request. Use a new key for each request."
                 )
-            # Announced once more, not recorded: the first time may have ended before every instance had confirmed it.
+            # Announced again but not recorded: the first request may have ended before every instance had confirmed it.
             transaction.changes.append(_announcement(actor, stored, now))
             return Answer(stored.status, stored.body, is_replayed=True)
 
     async def purge(self) -> None:
-        """Delete the keys that have expired, bit by bit."""
+        """Delete expired keys in small steps."""
         more = True
         while more:
             async with self.database.transaction() as transaction:

@@ -1,4 +1,4 @@
-"""From where the owners of accounts log in, so that guesses from everywhere else do not lock them out."""
+"""The clients from which owners of accounts log in, so that guesses from other clients do not lock them out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _NOTED_AGAIN_AFTER = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class KnownClients:
-    """Of each account, the clients (addresses, or networks of IPv6) that have proved to be its owner's of late."""
+    """The clients (addresses, or IPv6 networks) from which each account's owner has recently logged in."""
 
     database: Database
     now: Callable[[], datetime]
@@ -30,7 +30,7 @@ class KnownClients:
         return seen_at is not None and seen_at > self.now() - KNOWN_CLIENT_LIFETIME
 
     async def remember(self, email: str, client: str) -> None:
-        """Remember for 90 days that this client has proved to be the owner's; most calls write nothing."""
+        """Remember for 90 days that the owner logged in from this client; most calls write nothing."""
         now = self.now()
         async with self.database.read() as connection:
             account = await accounts.find_account_by_email(connection, email)

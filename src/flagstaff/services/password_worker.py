@@ -1,7 +1,7 @@
 """The process that computes password hashes: requests come in as lines of JSON, answers go out as lines of JSON.
 
-It is a process of its own, of low priority, because an Argon2 hash takes 64 MiB and both cores of a small machine for a
-tenth of a second. In a thread of the server it would hold up evaluations whatever the thread's priority: they share
+It is a separate, low-priority process because an Argon2 hash takes 64 MiB and both cores of a small machine for a tenth
+of a second. In a thread of the server it would delay evaluations whatever the thread's priority, because threads share
 the interpreter's lock and the kernel's lock on the memory map.
 """
 
@@ -18,9 +18,9 @@ NICENESS = 10
 
 
 def main(time_cost: int, memory_cost_kib: int, parallelism: int) -> None:
-    """Answer requests until the input ends, as it does when the server has ended in whatever way."""
+    """Answer requests until the input ends, which it does when the server ends for any reason."""
     os.nice(NICENESS)
-    # A service manager that signals the whole group must not end the work that the server is about to finish.
+    # A service manager that signals the whole group must not end work that the server still needs.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     hasher = PasswordHasher(time_cost=time_cost, memory_cost=memory_cost_kib, parallelism=parallelism, type=Type.ID)
     for line in sys.stdin.buffer:
@@ -29,7 +29,7 @@ def main(time_cost: int, memory_cost_kib: int, parallelism: int) -> None:
 
 
 def _answer(hasher: PasswordHasher, request: dict[str, Any]) -> str | bool | None:
-    """The hash of a password; whether it is that of a given hash; None when there is not enough memory."""
+    """The hash of a password; with a hash given, whether they match; None when there is not enough memory."""
     password, password_hash = request["password"], request["password_hash"]
     try:
         return hasher.hash(password) if password_hash is None else hasher.verify(password_hash, password)

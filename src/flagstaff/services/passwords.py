@@ -18,18 +18,18 @@ from flagstaff.services.turns import Turns
 
 # RFC 9106, 4: the second recommended option (t=3, p=4, 64 MiB), which is also argon2-cffi's default.
 TIME_COST, MEMORY_COST_KIB, PARALLELISM = 3, 64 * 1024, 4
-_WAITING = 256  # some ten seconds of work; whoever came after that would have given up before their turn
+_WAITING = 256  # about ten seconds of work; later clients would give up before their turn
 _WAITING_OF_ONE_CLIENT = 64
 
 
 class Passwords:
-    """Hashes and verifies passwords in a process of its own, in which clients take turns.
+    """Hashes and verifies passwords in a separate process, in which clients take turns.
 
-    Raises Error LIMITED when too many of one client wait, UNAVAILABLE when too many wait in all.
+    Raises Error LIMITED when too many requests of one client wait, UNAVAILABLE when too many wait in all.
     """
 
     def __init__(self, *, time_cost: int = TIME_COST, memory_cost_kib: int = MEMORY_COST_KIB) -> None:
-        """Start nothing yet. The costs are Argon2's."""
+        """Does not start the process yet. The costs are Argon2's."""
         costs = (time_cost, memory_cost_kib, PARALLELISM)
         self._turns = Turns(at_once=1, waiting=_WAITING, waiting_of_one=_WAITING_OF_ONE_CLIENT)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="password")
@@ -54,12 +54,12 @@ class Passwords:
         async with self._turns.take(client):
             answer = await loop.run_in_executor(self._thread, self._worker.ask, password, password_hash)
         if answer is None:
-            raise unavailable("Passwords cannot be checked at the moment. Try again shortly.")
+            raise unavailable("Passwords cannot be checked right now. Try again shortly.")
         return answer
 
 
 class _Worker:
-    """The process, started when it is first needed and again when it has died. For one thread at a time."""
+    """The process, started when first needed and restarted after it has died. For one thread at a time."""
 
     def __init__(self, *costs: int) -> None:
         self._command = [sys.executable, "-P", "-m", "flagstaff.services.password_worker", *map(str, costs)]
@@ -67,7 +67,7 @@ class _Worker:
         self._closed = False
 
     def ask(self, password: str, password_hash: str | None) -> str | bool | None:
-        """The answer to a request; None when there is none, twice in a row."""
+        """The answer to a request; None if there was no answer twice in a row."""
         request = json.dumps({"password": password, "password_hash": password_hash}).encode() + b"\n"
         answer = self._exchange(request) or self._exchange(request)
         return json.loads(answer) if answer else None
@@ -77,7 +77,7 @@ class _Worker:
         self._end()
 
     def _exchange(self, request: bytes) -> bytes:
-        """One line for another; nothing when the process has died, which the next call replaces."""
+        """Send one line and return the answer; nothing if the process has died. The next call starts another."""
         if self._closed:
             return b""
         self._process = process = self._process or self._start()
@@ -94,7 +94,7 @@ class _Worker:
         return answer
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # In a session of its own, so that Ctrl-C in a terminal reaches the server alone.
+        # In a separate session, so that Ctrl-C in a terminal reaches only the server.
         return subprocess.Popen(  # noqa: S603 - our own module
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
@@ -107,14 +107,14 @@ class _Worker:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                with contextlib.suppress(OSError):  # what was not written finds nobody to read it
+                with contextlib.suppress(OSError):  # the process can no longer read what was not written
                     pipe.close()
 
 
 def _made_up_hash(time_cost: int, memory_cost_kib: int, parallelism: int) -> str:
-    """What stands in for accounts that do not exist, so that they take as long as others: no password leads to it.
+    """A hash used for accounts that do not exist, so that they take as long as others. No password matches it.
 
-    It is not computed, which took a seventh of the server's start. The format is the reference implementation's.
+    It is not computed, because that took a seventh of the server's start. The format is the reference implementation's.
     """
     salt, digest = (
         b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()

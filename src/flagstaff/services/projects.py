@@ -1,4 +1,4 @@
-"""Projects: what an account owns, each with its SDK key."""
+"""Projects, which belong to an account and have one SDK key each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -38,13 +38,13 @@ class Projects:
         project = Project(uuid7(), actor.account_id, name, description, new_sdk_key(), created_at=now, updated_at=now)
 
         async with self.database.transaction() as transaction:
-            # Of several creations at once, each must count those before it.
+            # Concurrent creations must each count those before them.
             await accounts.lock_account(transaction.connection, actor.account_id)
             self.quota.require_room(await projects.count_projects(transaction.connection, actor.account_id))
             await projects.create_project(transaction.connection, project)
             await record(transaction, change_of(actor, "project.created", now, Scope(project.id), after=project))
             for place, (label, key) in enumerate(DEFAULT_ENVIRONMENTS):
-                # A microsecond apart, so that lists by age have one order.
+                # A microsecond apart, so that their order by age is defined.
                 created_at = now + timedelta(microseconds=place)
                 environment = Environment(uuid7(), project.id, label, key, created_at=created_at)
                 await environments.create_environment(transaction.connection, environment)
@@ -66,7 +66,7 @@ class Projects:
             return await open_project(connection, actor, project_id)
 
     async def update_project(self, actor: Actor, project_id: UUID, **values: str | None) -> Project:
-        """Change the given ones of `name` and `description`; the same values again change nothing."""
+        """Update `name` and `description` if given; equal values change nothing."""
         async with self.database.transaction() as transaction:
             project = await open_project(transaction.connection, actor, project_id, for_update=True)
             updated = replace(project, **values)  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ class Projects:
             return await self._write(transaction, "project.updated", actor, project, updated)
 
     async def regenerate_key(self, actor: Actor, project_id: UUID) -> Project:
-        """Give a project a new SDK key; when this returns, the old one opens nothing any more."""
+        """Give a project a new SDK key; when this returns, the old one is no longer accepted."""
         async with self.database.transaction() as transaction:
             project = await open_project(transaction.connection, actor, project_id, for_update=True)
             updated = replace(project, sdk_key=new_sdk_key())

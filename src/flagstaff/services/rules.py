@@ -22,7 +22,7 @@ from flagstaff.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The use cases of rules. All raise Error NOT_FOUND for what is not the actor's."""
+    """The use cases of rules. All raise Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database
     now: Callable[[], datetime]
@@ -41,7 +41,8 @@ class Rules:
         """Create a rule.
 
         Raises:
-            Error: INVALID for a value that its type cannot have, CONFLICT if the flag has no room for another rule.
+            Error: INVALID for a value that is not valid for its type, CONFLICT if the flag has no room for another
+                rule.
         """
         now = self.now()
         rule = Rule(uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now)
@@ -80,9 +81,9 @@ class Rules:
             return await rules.get_rule(connection, path.flag_id, rule_id)
 
     async def update_rule(self, actor: Actor, path: FlagPath, rule_id: UUID, **values: Any) -> Rule:
-        """Change the given ones of `rule_type`, `rule_value`, `priority` and `enabled`.
+        """Update those of `rule_type`, `rule_value`, `priority` and `enabled` that are given.
 
-        The same values again change nothing. Raises Error INVALID for a value that the rule's type cannot have.
+        Equal values change nothing. Raises Error INVALID for a value that is not valid for the rule's type.
         """
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
@@ -91,7 +92,7 @@ class Rules:
             if updated == rule:
                 return rule
             if (updated.rule_type, updated.rule_value) != (rule.rule_type, rule.rule_value):
-                _require_valid_value(updated)  # only then: a rule from before a check was added can be switched off
+                _require_valid_value(updated)  # only then: a rule that is older than a check can still be disabled
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
             change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)
@@ -108,7 +109,7 @@ class Rules:
 
 
 def _require_valid_value(rule: Rule) -> None:
-    # A change of the type alone can make the present value invalid, so only the whole rule can be checked.
+    # A new type alone can make the current value invalid, so the whole rule must be checked.
     try:
         check_rule_value(rule.rule_type, rule.rule_value)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What the runtime's snapshots are loaded from. Asks no permissions: the runtime acts for nobody."""
+"""Loads the runtime's snapshots. Checks no permissions, because the runtime does not act for a user."""
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Generator, Iterable
@@ -13,15 +13,15 @@ from flagstaff.pacing import in_pieces
 from flagstaff.storage import changes, environments, flags, projects, rules
 from flagstaff.storage.database import Connection, Database
 
-# Of how many environments the compiled flags are kept, those that were changed last.
+# For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
-# Beyond so many changed flags it is quicker to read all of them.
+# With more changed flags than this it is faster to read all of them.
 MANY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """An environment's flags by id, and the number of the latest change that they hold."""
+    """An environment's flags by id, and the number of the latest change that they contain."""
 
     flags: dict[UUID, CompiledFlag]
     number: int
@@ -29,7 +29,7 @@ class _Compiled:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What was read of an environment in one state: all flags and their rules, or those that changed since `known`."""
+    """An environment read in one consistent state: all flags and their rules, or those changed since `known`."""
 
     environment: Environment
     flags: list[Flag]
@@ -41,10 +41,10 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSource:
-    """Reads and compiles, each in one consistent state of the database, in pieces that let evaluations between.
+    """Reads and compiles each project in one consistent state, in small pieces so that evaluations can run in between.
 
-    Of an environment that has just been changed, only the changed flags are read and compiled again. The trail of
-    changes names them: each write leaves its row there in its own transaction.
+    After a change to an environment, only the changed flags are read and compiled again. The audit trail names them,
+    because each write adds its row there in the same transaction.
     """
 
     database: Database
@@ -56,7 +56,7 @@ class SnapshotSource:
             return dict(await projects.list_sdk_keys(connection))
 
     async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
-        """A whole project, compiled, or None if there is no such project. Everything is read again."""
+        """A whole project, compiled, or None if it does not exist. Everything is read again."""
         async with self.database.read() as connection:
             project = await projects.find_project(connection, project_id)
             if project is None:

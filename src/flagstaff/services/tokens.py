@@ -1,4 +1,4 @@
-"""Bearer tokens: a JWT for 24 hours, bound to the account's password so that a new one ends every earlier token."""
+"""Bearer tokens: a JWT for 24 hours, bound to the account's password so that a new password ends earlier tokens."""
 
 import hashlib
 import hmac
@@ -15,7 +15,7 @@ _REQUIRED = ["exp", "iat", "jti", "pwd", "sub"]
 
 
 class Claims(NamedTuple):
-    """What a genuine token says: whose it is, for which password (by its stamp), which one it is, and until when."""
+    """The claims of a genuine token: its account, the password's stamp, its own id, and when it expires."""
 
     account_id: UUID
     stamp: str
@@ -24,10 +24,10 @@ class Claims(NamedTuple):
 
 
 class Tokens:
-    """Makes and reads the tokens of one secret key."""
+    """Creates and verifies the tokens of one secret key."""
 
     def __init__(self, secret_key: str) -> None:
-        # One secret serves several purposes; each gets a key of its own.
+        # One secret serves several purposes, so each gets its own key.
         self._signing_key = hmac.digest(secret_key.encode(), b"flagstaff bearer token", hashlib.sha256)
         self._stamp_key = hmac.digest(secret_key.encode(), b"flagstaff password stamp", hashlib.sha256)
         self._client_key = hmac.digest(secret_key.encode(), b"flagstaff client address", hashlib.sha256)
@@ -52,8 +52,8 @@ class Tokens:
                 algorithms=[_ALGORITHM],
                 options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False},
             )
-            # Held against the caller's clock, which tests can set, rather than the library's. Clocks differ between
-            # instances and are set back, so a token may be from a moment that has not come yet.
+            # Compared with the caller's clock, which tests can set, rather than the library's. Clocks differ between
+            # instances and are set back, so a token may have been issued in the future.
             if now.timestamp() >= claims["exp"]:
                 return None
             expires_at = datetime.fromtimestamp(claims["exp"], UTC)
@@ -62,11 +62,11 @@ class Tokens:
             return None
 
     def is_current(self, account: Account, stamp: str) -> bool:
-        """Whether a token with this stamp was made for the account's present password."""
+        """Whether a token with this stamp was made for the account's current password."""
         return hmac.compare_digest(stamp.encode(), self._stamp(account).encode())
 
     def hash_client(self, account: Account, client: str) -> bytes:
-        """What is kept of an address from which somebody logged in: it tells neither the address nor whose it is."""
+        """A hash to store for an address that an account logged in from. It reveals neither."""
         return hmac.digest(self._client_key, account.id.bytes + client.encode(), hashlib.sha256)
 
     def _stamp(self, account: Account) -> str:

@@ -1,4 +1,4 @@
-"""Whose turn it is: costly work is done a few at a time, and clients take turns, however many each has waiting."""
+"""Turns for expensive work: a few requests run at a time, and clients take turns however many each has waiting."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -12,23 +12,23 @@ _RETRY_AFTER_SECONDS = 5
 
 
 class Turns:
-    """Grants turns round robin over clients. For one event loop: it takes no lock."""
+    """Grants turns to clients in round-robin order. For one event loop: it takes no lock."""
 
     def __init__(self, *, at_once: int, waiting: int, waiting_of_one: int) -> None:
-        """At most `at_once` have their turn; `waiting` in all and `waiting_of_one` client may wait for theirs."""
+        """At most `at_once` run; at most `waiting` in all, and `waiting_of_one` per client, wait for their turn."""
         self._free = at_once
         self._bound = waiting
         self._bound_of_one = waiting_of_one
-        self._queues: OrderedDict[Hashable, deque[_Turn]] = OrderedDict()  # the client whose turn is next comes first
+        self._queues: OrderedDict[Hashable, deque[_Turn]] = OrderedDict()  # the client whose turn is next is first
         self._waiting = 0
 
     @asynccontextmanager
     async def take(self, client: Hashable) -> AsyncIterator[None]:
-        """Wait for a turn, and have it until the context is left.
+        """Wait for a turn, and keep it until the context ends.
 
         Raises:
-            Error: LIMITED when too many of this client wait already; UNAVAILABLE when too many wait in all, which
-                meets those who have most waiting first.
+            Error: LIMITED when too many requests of this client wait; UNAVAILABLE when too many wait in all, which
+                affects the clients with the most waiting first.
         """
         if self._free:
             self._free -= 1
@@ -52,13 +52,13 @@ class Turns:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._pass_on()  # it was this one's turn just now
+                self._pass_on()  # this request has just been given its turn
             elif client in self._queues and turn in self._queues[client]:
                 self._remove(client, turn)
             raise
 
     def _make_room(self, client: Hashable) -> None:
-        """Turn away the latest of the client with most waiting; or the newcomer, if nobody has more waiting."""
+        """Refuse the latest request of the client with the most waiting; the new request if no client has more."""
         greediest = max(self._queues, key=lambda each: len(self._queues[each]))
         if len(self._queues[greediest]) <= len(self._queues.get(client, ())) + 1:
             raise _too_many()
@@ -67,7 +67,7 @@ class Turns:
         turn.set_exception(_too_many())
 
     def _pass_on(self) -> None:
-        """Give the turn that has ended to the next client, who then goes to the end of the line."""
+        """Give the turn that has ended to the next client, which then goes to the end of the queue."""
         while self._queues:
             client, queue = next(iter(self._queues.items()))
             turn = queue[0]

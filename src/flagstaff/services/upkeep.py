@@ -1,4 +1,4 @@
-"""What keeps the evaluation history small: counts rolled up, and what is too old, too much or ownerless deleted."""
+"""Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from flagstaff.storage import environments
 from flagstaff.storage.database import Database
 from flagstaff.storage.history import batches, deletions, rollups
 
-DELETED_AT_ONCE = 50  # segments, so that no batch waits long for a deletion
-BATCHES_REMEMBERED = timedelta(days=7)  # how late one may come again of which nobody knew whether it had arrived
+DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
+BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
@@ -23,10 +23,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class HistoryUpkeep:
-    """The upkeep of the history, bit by bit, so that no batch waits long for it.
+    """The upkeep of the history, in small steps so that no batch waits long for it.
 
-    `bytes` is the room that the history took when it was last looked at, `deleted` how many evaluations were deleted to
-    keep it within `max_bytes`. Every method raises Error UNAVAILABLE while the database cannot be reached.
+    `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it
+    within `max_bytes`. Every method raises Error UNAVAILABLE while the database cannot be reached.
     """
 
     database: Database
@@ -52,7 +52,7 @@ class HistoryUpkeep:
         async with self.database.read_history() as connection:
             recorded = await batches.list_recorded_environments(connection)
         async with self.database.read() as connection:
-            # Asked after the history, an environment that is missing here was deleted, not made meanwhile.
+            # Read after the history, so an environment that is missing here was deleted and not created in between.
             existing = await environments.list_environment_ids(connection)
         oldest = self.now() - self.retention
         for environment_id, number in recorded.items():
@@ -67,7 +67,7 @@ class HistoryUpkeep:
 
     async def _forget(self, number: int) -> None:
         is_forgotten = False
-        while not is_forgotten:  # as long as batches that were under way still arrive
+        while not is_forgotten:  # while batches that were already being sent still arrive
             await self._delete_before(number, None)
             async with self.database.write_history() as connection:
                 is_forgotten = await deletions.forget_environment(connection, number)
@@ -110,9 +110,9 @@ class HistoryUpkeep:
 
 
 def _bound(sizes: Sequence[tuple[int, int]], max_bytes: int, now: datetime) -> datetime | None:
-    """The moment from which on the newest hours, given with their sizes, fit into the bytes; None if all do.
+    """The time from which the newest hours, given with their sizes, fit into the bytes; None if all do.
 
-    Of the hour in which they are used up, a part stays: it is taken to have filled evenly.
+    The hour in which the limit is reached is kept in part, assuming that it filled evenly.
     """
     kept = 0
     for hour, size in sizes:

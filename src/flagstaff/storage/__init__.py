@@ -1,1 +1,1 @@
-"""The only package that speaks SQL: one set of queries for SQLite and PostgreSQL."""
+"""The only package that uses SQL: one set of queries for SQLite and PostgreSQL."""

@@ -13,7 +13,7 @@ from flagstaff.storage.database import unique_or
 _columns = tables.accounts.c
 _account = sa.select(_columns.id, _columns.email, _columns.password_hash, _columns.created_at)
 _by_id = _account.where(_columns.id == sa.bindparam("account"))
-# With every request.
+# Used by every request.
 _by_token = _by_id.where(~sa.exists().where(tables.ended_tokens.c.id == sa.bindparam("token")))
 
 
@@ -43,7 +43,7 @@ async def find_token_account(connection: AsyncConnection, account_id: UUID, toke
 
 
 async def find_account_by_email(connection: AsyncConnection, email: str) -> Account | None:
-    """The account with this email, compared without case."""
+    """The account with this email, ignoring case."""
     row = (await connection.execute(_account.where(_columns.email_identity == email_identity(email)))).one_or_none()
     return Account(*row) if row else None
 
@@ -70,7 +70,7 @@ async def count_resets_since(connection: AsyncConnection, account_id: UUID, sinc
 async def create_reset(
     connection: AsyncConnection, *, token_hash: bytes, account_id: UUID, created_at: datetime, expires_at: datetime
 ) -> None:
-    """Write a reset link, of which only the token's hash is kept."""
+    """Write a reset link. Only the token's hash is stored."""
     await connection.execute(
         tables.password_resets.insert().values(
             token_hash=token_hash, account_id=account_id, created_at=created_at, expires_at=expires_at
@@ -79,7 +79,7 @@ async def create_reset(
 
 
 async def find_reset_account(connection: AsyncConnection, token_hash: bytes, now: datetime) -> UUID | None:
-    """The account whose unspent, unexpired reset link this is."""
+    """The account of this reset link, unless it has been used or has expired."""
     resets = tables.password_resets.c
     query = sa.select(resets.account_id).where(
         resets.token_hash == token_hash, resets.spent_at.is_(None), resets.expires_at > now
@@ -88,7 +88,7 @@ async def find_reset_account(connection: AsyncConnection, token_hash: bytes, now
 
 
 async def spend_resets(connection: AsyncConnection, account_id: UUID, now: datetime) -> None:
-    """Spend every outstanding reset link of an account."""
+    """Invalidate every outstanding reset link of an account."""
     resets = tables.password_resets.c
     await connection.execute(
         tables.password_resets.update()
@@ -98,26 +98,26 @@ async def spend_resets(connection: AsyncConnection, account_id: UUID, now: datet
 
 
 async def delete_resets_before(connection: AsyncConnection, moment: datetime) -> None:
-    """Forget the reset links that expired before a moment."""
+    """Delete the reset links that expired before a moment."""
     await connection.execute(tables.password_resets.delete().where(tables.password_resets.c.expires_at < moment))
 
 
 async def end_token(connection: AsyncConnection, token_id: UUID, *, expires_at: datetime, now: datetime) -> None:
-    """Remember until its expiry that a token has ended, and forget those that have expired since."""
+    """Store until its expiry that a token has ended, and delete those that have expired."""
     ended = tables.ended_tokens
     await connection.execute(ended.delete().where(ended.c.expires_at <= now))
     await connection.execute(ended.insert().values(id=token_id, expires_at=expires_at))
 
 
 async def client_seen_at(connection: AsyncConnection, account_id: UUID, client_hash: bytes) -> datetime | None:
-    """When this client last logged in to the account, as far as is known."""
+    """When this client last logged in to the account; None if unknown."""
     clients = tables.known_clients.c
     query = sa.select(clients.seen_at).where(clients.account_id == account_id, clients.client_hash == client_hash)
     return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def note_client(connection: AsyncConnection, account_id: UUID, client_hash: bytes, now: datetime) -> None:
-    """Write that this client logged in to the account; lock the account before."""
+    """Store that this client logged in to the account. Lock the account first."""
     clients = tables.known_clients
     ours = (clients.c.account_id == account_id, clients.c.client_hash == client_hash)
     await connection.execute(clients.delete().where(*ours))
@@ -125,6 +125,6 @@ async def note_client(connection: AsyncConnection, account_id: UUID, client_hash
 
 
 async def forget_clients(connection: AsyncConnection, account_id: UUID, *, until: datetime) -> None:
-    """Forget the clients that last logged in to the account at a moment or before."""
+    """Delete the clients that last logged in to the account at or before a moment."""
     clients = tables.known_clients
     await connection.execute(clients.delete().where(clients.c.account_id == account_id, clients.c.seen_at <= until))

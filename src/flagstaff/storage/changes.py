@@ -1,8 +1,8 @@
-"""The audit trail: every write leaves its row in its own transaction.
+"""The audit trail: every write adds its row in the same transaction.
 
-Of one project's changes a later one has the higher number, and never an earlier time: writes inside a project follow
-one another, and `record` evens out the differences between the clocks of several instances. So a bound on the time is
-a bound on the number, which every index here ends with.
+Within a project, a later change has a higher number and never an earlier time: writes to a project are serialized, and
+`record` corrects for differences between the clocks of instances. So a bound on the time is a bound on the number,
+which every index here ends with.
 """
 
 from collections.abc import Collection
@@ -39,7 +39,7 @@ _changed = (
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Which changes of a project are wanted; None stands for all."""
+    """Which changes of a project to list; None means all."""
 
     actor_id: UUID | None = None
     action: str | None = None
@@ -50,7 +50,7 @@ class ChangeFilter:
 
 
 async def record(transaction: Transaction, change: Change) -> None:
-    """Write a change's row, and have it announced when the transaction has committed."""
+    """Write a change's row. The change is announced when the transaction has committed."""
     values = {
         "given_at": change.at,
         "project": change.scope.project_id,
@@ -73,7 +73,7 @@ async def record(transaction: Transaction, change: Change) -> None:
 async def changed_flags(connection: AsyncConnection, environment_id: UUID, since: int) -> tuple[int, set[UUID]]:
     """The number of the latest change in an environment, and the flags that were changed after the number `since`.
 
-    The writes of one project follow one another, so that nothing with a lower number is still to come.
+    Writes to one project are serialized, so no lower number can appear later.
     """
     latest, flags = since, set[UUID]()
     for number, flag_id in await connection.execute(_changed, {"environment": environment_id, "since": since}):
@@ -92,7 +92,7 @@ async def latest_change(connection: AsyncConnection, environment_id: UUID) -> in
 async def list_project_changes(
     connection: AsyncConnection, project_id: UUID, wanted: ChangeFilter, *, before: int | None, limit: int
 ) -> list[NumberedChange]:
-    """The changes in a project, deleted environments and flags included: newest first, below the number `before`."""
+    """The changes in a project, including deleted resources, newest first, with numbers below `before`."""
     query = sa.select(tables.changes).where(_columns.project_id == project_id)
     for column, value in (
         (_columns.actor_id, wanted.actor_id),
@@ -114,7 +114,7 @@ async def list_project_changes(
 async def list_environment_changes(
     connection: AsyncConnection, environment_id: UUID, *, flag_id: UUID | None, before: int | None, limit: int
 ) -> list[NumberedChange]:
-    """The changes in an environment, or of one of its flags and its rules: newest first, below the number `before`."""
+    """The changes in an environment, or of a flag and its rules, newest first, with numbers below `before`."""
     query = sa.select(tables.changes).where(_columns.environment_id == environment_id)
     if flag_id is not None:
         query = query.where(_columns.flag_id == flag_id)
@@ -124,7 +124,7 @@ async def list_environment_changes(
 async def list_account_changes(
     connection: AsyncConnection, account_id: UUID, *, before: int | None, limit: int
 ) -> list[NumberedChange]:
-    """The changes of an account itself, whoever made them: newest first, below the number `before`."""
+    """The changes of an account itself, by any actor, newest first, with numbers below `before`."""
     query = sa.select(tables.changes).where(_columns.resource_id == account_id)
     return await _list(connection, query, before, limit)
 

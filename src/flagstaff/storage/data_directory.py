@@ -1,4 +1,4 @@
-"""The folder that holds what Flagstaff keeps on disk: one server at a time, nobody else's eyes."""
+"""The folder for Flagstaff's files: used by one server at a time, and private to its user."""
 
 import fcntl
 import os
@@ -23,14 +23,14 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class DataDirectory:
-    """The data directory; made when first needed, with mode 0700. One that exists keeps the mode that it has."""
+    """The data directory, created with mode 0700 when first needed. An existing one keeps its mode."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: int | None = None
 
     def prepare(self) -> None:
-        """Make the folder; raises Error UNAVAILABLE if that cannot be done."""
+        """Create the folder; raises Error UNAVAILABLE if that fails."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -38,14 +38,14 @@ class DataDirectory:
             raise Error(Code.UNAVAILABLE, message) from error
 
     def warn_if_open(self) -> None:
-        """Log a warning if others can look into the folder or change it; its mode is the operator's to choose."""
+        """Log a warning if other users can read or change the folder. The operator chooses its mode."""
         mode = stat.S_IMODE(self.path.stat().st_mode)
         if mode & _OTHERS:
-            advice = f"others can get at what Flagstaff keeps here; run: chmod 700 {self.path}"
+            advice = f"other users can access Flagstaff's files; run: chmod 700 {self.path}"
             log.warning("data_directory_open", path=str(self.path), mode=f"{mode:04o}", advice=advice)
 
     def lock(self) -> None:
-        """Take the folder for this process until it ends, however it ends; raises Error CONFLICT if it is taken."""
+        """Lock the folder until this process ends for any reason; raises Error CONFLICT if it is locked."""
         descriptor = self._open_lock()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,20 +55,20 @@ class DataDirectory:
             raise Error(
                 Code.CONFLICT,
                 f"Another Flagstaff (process {other}) already serves from {self.path}. "
-                "Stop it, or give this one a folder of its own with FLAGSTAFF_DATA_DIR.",
+                "Stop it, or set FLAGSTAFF_DATA_DIR to another folder for this one.",
             ) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         self._lock = descriptor
 
     def unlock(self) -> None:
-        """Leave the folder to others."""
+        """Unlock the folder."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def is_locked(self) -> bool:
-        """Whether another process has taken the folder; raises Error UNAVAILABLE if that cannot be told."""
+        """Whether another process has locked the folder; raises Error UNAVAILABLE if that cannot be determined."""
         if not (self.path / _LOCK_FILE).exists():
             return False
         descriptor = self._open_lock()
@@ -88,7 +88,7 @@ class DataDirectory:
             raise Error(Code.UNAVAILABLE, message) from error
 
     def secret_key(self) -> str:
-        """The secret key kept here, with mode 0600; made at the first call.
+        """The secret key in the folder, created by the first call with mode 0600.
 
         Raises:
             Error: INVALID when the file cannot be used as it is; the message says what to do.
@@ -106,19 +106,19 @@ class DataDirectory:
         if mode & _OTHERS:
             raise Error(
                 Code.INVALID,
-                f"The secret key {path} can be read or changed by others (mode {mode:04o}). Run: chmod 600 {path} "
-                "(or, if somebody may have read it, delete it: a new one is made, and everybody has to log in again).",
+                f"Other users can read or change the secret key {path} (mode {mode:04o}). Run: chmod 600 {path} "
+                "(or, if someone may have read it, delete it: a new one is created, and all users must log in again).",
             )
         if len(text) < _SECRET_MIN_LENGTH:
             raise Error(
                 Code.INVALID,
                 f"The secret key {path} is empty or too short. Restore it from a backup, or delete it: a new one is "
-                "made, and everybody has to log in again.",
+                "created, and all users must log in again.",
             )
         return text
 
     def find_secret_key(self) -> str | None:
-        """The secret key kept here, if any; raises Error UNAVAILABLE when it cannot be read."""
+        """The secret key in the folder, if any; raises Error UNAVAILABLE when it cannot be read."""
         try:
             return (self.path / _SECRET_FILE).read_text().strip()
         except FileNotFoundError:
@@ -133,7 +133,7 @@ class DataDirectory:
         return stat.S_IMODE(path.stat().st_mode) if path.exists() else None
 
     def keep_secret_key(self, key: str) -> None:
-        """Put a secret key here, in place of any other; raises Error UNAVAILABLE when it cannot be written."""
+        """Write a secret key, replacing any other; raises Error UNAVAILABLE when it cannot be written."""
         path = self.path / _SECRET_FILE
         try:
             descriptor, draft = tempfile.mkstemp(prefix=f"{_SECRET_FILE}.", dir=self.path)
@@ -147,7 +147,7 @@ class DataDirectory:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Keep other processes out for a moment, also while a server has taken the folder."""
+        """Lock out other processes briefly, also while a server has locked the folder."""
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -156,8 +156,8 @@ class DataDirectory:
             os.close(descriptor)
 
     def _make_secret_key(self, path: Path) -> None:
-        # Written beside and moved into place: a crash in between leaves no half key, only a draft for the next start
-        # to replace. Earlier versions named theirs after their process id.
+        # Written under another name and renamed, so a crash leaves no partial key, only a draft that the next start
+        # replaces. Earlier versions named the draft after their process id.
         for draft in self.path.glob(f"{_SECRET_FILE}.*"):
             draft.unlink(missing_ok=True)
         draft = self.path / _DRAFT

@@ -16,7 +16,7 @@ from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect
 
-Connection = AsyncConnection  # services pass it on without using it
+Connection = AsyncConnection  # services pass it through without using it
 
 log = structlog.get_logger(__name__)
 
@@ -39,13 +39,13 @@ _shared: ContextVar[Transaction | None] = ContextVar("shared transaction", defau
 
 
 class Database:
-    """The configuration and the history: two files in a folder with SQLite, one database with PostgreSQL.
+    """The configuration and the history: with SQLite two files in a folder, with PostgreSQL one database.
 
     Every method that accesses the database raises Error UNAVAILABLE if it cannot be reached.
     """
 
     def __init__(self, url: str | None, data_directory: Path) -> None:
-        """Open no connection yet. `url` is that of a PostgreSQL server; None means SQLite in the data directory."""
+        """Opens no connection yet. `url` is a PostgreSQL server's; None means SQLite in the data directory."""
         self.is_postgresql = url is not None and dialect.is_postgresql(url)
         if url is not None and self.is_postgresql:
             engine = dialect.postgresql_engine(url)
@@ -67,9 +67,9 @@ class Database:
         self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
 
     def announce_to(self, announce: Callable[[Sequence[Change]], Awaitable[None]]) -> None:
-        """Have `announce` awaited with the changes of each transaction, after its commit and before it returns.
+        """Await `announce` with the changes of each transaction, after its commit and before it returns.
 
-        What it raises reaches the caller of the transaction, though the changes are stored by then.
+        Its exceptions reach the caller of the transaction, although the changes are stored.
         """
         self._announce = announce
 
@@ -84,10 +84,10 @@ class Database:
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A transaction on the configuration: committed at the end, rolled back by any exception.
 
-        Inside `shared_transaction` it is a part of that one, which commits or rolls back the whole.
+        Inside `shared_transaction` it joins that transaction, which commits or rolls back everything.
 
         Raises:
-            Error: UNAVAILABLE without `retry_after_seconds` when the change may have been stored all the same.
+            Error: UNAVAILABLE without `retry_after_seconds` when the change may have been stored.
         """
         shared = _shared.get()
         if shared is not None:
@@ -104,8 +104,8 @@ class Database:
         except BaseException as error:
             if ended is None:
                 raise
-            # The commit itself failed or was cancelled. It may have reached the database all the same, and to announce
-            # too much only costs a reload. The caller hears of the commit, not of the announcement.
+            # The commit itself failed or was cancelled. It may still have reached the database, and an unnecessary
+            # announcement only costs a reload. The caller gets the commit's error, not the announcement's.
             with suppress(Exception):
                 await self._announce_changes(ended)
             if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
@@ -115,13 +115,13 @@ class Database:
 
     @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[Transaction]:
-        """A transaction that every `transaction` of the same task takes part in until it ends."""
+        """A transaction that every `transaction` of the same task joins until it ends."""
         async with self.transaction() as transaction:
             token = _shared.set(transaction)
             try:
                 yield transaction
             finally:
-                _shared.reset(token)  # before the commit is announced: what that starts is on its own
+                _shared.reset(token)  # before the announcement, whose transactions are separate
 
     async def _announce_changes(self, transaction: Transaction) -> None:
         if transaction.changes and self._announce:
@@ -163,7 +163,7 @@ def translated_errors() -> Iterator[None]:
         yield
     except sa.exc.IntegrityError as error:
         if dialect.is_missing_parent(error):
-            raise not_found("resource any more; it was deleted meanwhile") from error
+            raise not_found("resource any more; it has been deleted") from error
         raise
     except (sa.exc.SQLAlchemyError, OSError, *dialect.RAW_ERRORS) as error:
         if not dialect.is_outage(error):

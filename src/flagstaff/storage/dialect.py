@@ -1,4 +1,4 @@
-"""The only file that tells SQLite from PostgreSQL; maintenance.py does it for tools that handle a whole database."""
+"""The differences between SQLite and PostgreSQL; maintenance.py has those for tools that handle whole databases."""
 
 import sqlite3
 from collections.abc import Callable
@@ -112,10 +112,10 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
 
 
 def migrating_engine(url: str | None, configuration: Path, history: Path, *, journal_mode: str = "WAL") -> AsyncEngine:
-    """What migrations run on: one transaction over all tables, which begins when every other such one has ended.
+    """The engine for migrations: one transaction over all tables, which waits for any other such transaction.
 
     With the journal mode DELETE even a kill in the middle of the commit leaves both SQLite files as they were. It needs
-    files that nobody else has open.
+    files that no other process has open.
     """
     if url is None:
         return _migrating_sqlite_engine(configuration, history, journal_mode)
@@ -171,7 +171,7 @@ def is_outage(error: Exception) -> bool:
         return True
     cause = _driver_error(error) if isinstance(error, DBAPIError) else error
     if isinstance(cause, asyncpg.InvalidCachedStatementError):
-        return True  # a column's type was changed; the driver has dropped its plans and will make new ones
+        return True  # a column's type has changed; the driver has dropped its plans and will create new ones
     if isinstance(cause, asyncpg.PostgresError):
         return (cause.sqlstate or "").startswith(_OUTAGE_CLASSES)
     if isinstance(cause, sqlite3.Error):

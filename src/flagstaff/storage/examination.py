@@ -1,4 +1,4 @@
-"""What a database says of itself, for people who look for what is wrong. Nothing is changed or created."""
+"""Reads a database's state for diagnosis. Changes and creates nothing."""
 
 import time
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ class Examination:
 
 
 async def examine(url: str | None, data_directory: Path) -> Examination:
-    """Look at a database.
+    """Examine a database.
 
     Raises:
-        Error: NOT_FOUND when there is none yet, UNAVAILABLE when it cannot be reached or is damaged.
+        Error: NOT_FOUND when it does not exist yet, UNAVAILABLE when it cannot be reached or is damaged.
     """
     if url is None:
         for name in (CONFIGURATION_FILE, HISTORY_FILE):

@@ -1,4 +1,4 @@
-"""Idempotency keys in the database: what was answered to a request is stored together with what it changed."""
+"""Idempotency keys in the database: the response to a request is stored together with its changes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +29,7 @@ _count = sa.select(sa.func.count()).where(_columns.account_id == sa.bindparam("a
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """What was answered to the request with this fingerprint, and the project that it changed."""
+    """The response to the request with this fingerprint, and the project that it changed."""
 
     fingerprint: bytes
     project_id: UUID | None
@@ -40,9 +40,9 @@ class StoredAnswer:
 async def claim(
     connection: AsyncConnection, account_id: UUID, key: str, *, fingerprint: bytes, now: datetime, expired_at: datetime
 ) -> StoredAnswer | None:
-    """Take a key for this transaction, or return what was answered to it after `expired_at`.
+    """Claim a key for this transaction, or return its stored response if that is newer than `expired_at`.
 
-    Of several transactions that claim one key at once, the others wait here until the first has ended.
+    If several transactions claim one key at once, the others wait until the first has ended.
     """
     values = {"account_id": account_id, "key": key, "created_at": now, "fingerprint": fingerprint}
     claimed = await connection.execute(_claim(connection), {**values, "expired_at": expired_at})
@@ -65,7 +65,7 @@ async def count_keys(connection: AsyncConnection, account_id: UUID) -> int:
 
 
 async def oldest_key(connection: AsyncConnection, account_id: UUID) -> datetime:
-    """When the oldest of an account's keys was stored; it has one."""
+    """When the oldest of an account's keys was stored; there must be one."""
     query = sa.select(sa.func.min(_columns.created_at)).where(_columns.account_id == account_id)
     oldest: datetime = (await connection.execute(query)).scalar_one()
     return oldest

@@ -1,8 +1,8 @@
-"""The instances on one PostgreSQL: who is there, what each hears of the others' changes, and whether all serve them.
+"""The instances on one PostgreSQL: which exist, how each learns of the others' changes, and whether all serve them.
 
-A change is notified in its own transaction, so that none is lost however its instance ends. After the commit, the
+A change is notified in its own transaction, so that none is lost even if its instance is killed. After the commit, the
 instance that made it asks every other one whether it serves the new state. PostgreSQL delivers notifications in the
-order of their commits: an instance that hears the question has heard of every change before it.
+order of their commits: an instance that receives the question has received every change before it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 CONFIRM_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 0.5
 _WHOLE_PROJECT = "-"
-# An instance is there while PostgreSQL sees a session of this name; it vanishes with the process, however that ends.
+# An instance exists while PostgreSQL has a session with this name; the session ends with the process in any case.
 _SESSION = "flagstaff feed "
 _OTHERS = """
     SELECT substr(application_name, $1) FROM pg_stat_activity
@@ -34,7 +34,7 @@ _OTHERS = """
 
 
 async def notify_change(connection: AsyncConnection, instance: str, scope: Scope) -> None:
-    """Tell the other instances of a change when its transaction commits; with SQLite there are none."""
+    """Notify the other instances of a change when its transaction commits; with SQLite there are none."""
     if scope.project_id is not None:
         place = f"{scope.project_id} {scope.environment_id or _WHOLE_PROJECT}"
         await notify_at_commit(connection, f"change {instance} {place}")
@@ -69,10 +69,9 @@ class Instances:
         start_task: Callable[[str, Coroutine[Any, Any, None]], None],
         confirm_seconds: float = CONFIRM_SECONDS,
     ) -> None:
-        """`begin_refresh` begins to load a project or one of its environments anew, and `refresh_all` all there are.
+        """`begin_refresh` starts to reload a project or one of its environments, and `refresh_all` reloads everything.
 
-        `is_served` waits for the loads of a project that have begun, and says whether this instance serves what they
-        were begun for.
+        `is_served` waits for the requested loads of a project, and returns whether this instance serves their state.
         """
         self._instance = instance
         self._begin_refresh = begin_refresh
@@ -85,7 +84,7 @@ class Instances:
         self._open_questions: dict[str, _Question] = {}
 
     async def follow(self) -> None:
-        """Take over the others' changes and answer their questions until the connection is lost.
+        """Apply the others' changes and answer their questions until the connection is lost.
 
         Raises:
             Error: UNAVAILABLE when PostgreSQL cannot be reached or the connection is lost.
@@ -93,11 +92,11 @@ class Instances:
         await self._notifications.listen(catch_up=self._refresh_all, receive=self._receive)
 
     def is_connected(self) -> bool:
-        """Whether this instance hears of the others' changes."""
+        """Whether this instance receives the others' changes."""
         return self._notifications.connected.is_set()
 
     async def wait_until_connected(self) -> None:
-        """Return when it does; raises Error UNAVAILABLE if that takes some seconds."""
+        """Wait until it does; raises Error UNAVAILABLE after some seconds."""
         try:
             async with asyncio.timeout(self._confirm_seconds):
                 await self._notifications.connected.wait()
@@ -108,8 +107,8 @@ class Instances:
         """Return when every other instance serves what was committed to these projects before this call.
 
         Raises:
-            Error: UNAVAILABLE when that does not come about within some seconds. The change is stored and in force
-                here all the same, so the error names no time to retry after.
+            Error: UNAVAILABLE when that does not happen within some seconds. The change is stored and effective here,
+                so the error has no time to retry after.
         """
         try:
             async with asyncio.timeout(self._confirm_seconds):
@@ -119,8 +118,8 @@ class Instances:
         except (Error, *dialect.RAW_ERRORS) as error:
             log.warning("change_not_confirmed", error=type(error).__name__)
             raise unconfirmed(
-                "The change is stored and in force on this instance, but not every other instance has confirmed that "
-                "it serves it. Each takes it over as soon as it can."
+                "The change is stored and this instance serves it, but not every other instance has confirmed that it "
+                "does. Each will serve it as soon as it can."
             ) from error
 
     async def _ask(self, project_id: UUID) -> None:
@@ -137,7 +136,7 @@ class Instances:
                     async with asyncio.timeout(_ASK_AGAIN_SECONDS):
                         await question.wait_for(waiting_for)
                         return
-                waiting_for &= await self._others()  # an instance that is gone serves nobody and need not answer
+                waiting_for &= await self._others()  # an instance that has ended serves no requests and need not answer
         finally:
             del self._open_questions[number]
 
@@ -152,7 +151,7 @@ class Instances:
             log.warning("notification_ignored", message=message[:200])
 
     def _interpret(self, words: list[str]) -> None:
-        """Begin what a message asks for, and wait for nothing: no project holds up another."""
+        """Start what a message requests without waiting, so that no project delays another."""
         match words:
             case ["change" | "question" | "answer", self._instance, *_]:
                 return
@@ -169,7 +168,7 @@ class Instances:
                 raise ValueError(words)
 
     async def _answer(self, asker: str, number: str, project_id: UUID) -> None:
-        """Answer that this instance serves the project as it is committed; if it does not, the asker hears nothing."""
+        """Answer that this instance serves the project's committed state; if it does not, send nothing."""
         try:
             if await self._is_served(project_id):
                 await self._notifications.send(f"answer {self._instance} {asker} {number}")

@@ -12,7 +12,7 @@ _NO_LIMIT = 2**31 - 1
 
 
 class Listing:
-    """A query whose rows are ordered by columns, all upwards or all downwards, which tell each row from every other."""
+    """A query whose rows are ordered by columns, all ascending or all descending, which identify each row."""
 
     def __init__(
         self, query: sa.Select[Any], order: Sequence[sa.ColumnElement[Any]], *, descending: bool = False
@@ -27,7 +27,7 @@ class Listing:
     async def rows(
         self, connection: AsyncConnection, window: Window, parameters: Mapping[str, Any]
     ) -> Iterable[sa.Row[Any]]:
-        """The rows of one consistent state, each of which is read from what the driver gave when it is asked for."""
+        """The rows of one consistent state, each converted from the driver's result when it is read."""
         values = {**parameters, "limit": _NO_LIMIT if window.limit is None else window.limit}
         statement = self._whole
         if window.after is not None:

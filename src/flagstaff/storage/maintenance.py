@@ -1,4 +1,4 @@
-"""What tools that handle a whole database need of each kind. Besides dialect.py, no other file tells them apart."""
+"""The differences between SQLite and PostgreSQL for tools that handle whole databases. See also dialect.py."""
 
 import sqlite3
 import time
@@ -18,12 +18,12 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import dialect
 
 _LOCK_SECONDS = 30
-_APPLICATION = "flagstaff"  # how every connection of Flagstaff's names itself to PostgreSQL
+_APPLICATION = "flagstaff"  # the application name of all of Flagstaff's connections to PostgreSQL
 
 
 @asynccontextmanager
 async def frozen(url: str | None, configuration: Path, history: Path) -> AsyncIterator[AsyncConnection]:
-    """A connection that sees all tables in one state, whatever others write meanwhile; it cannot write itself."""
+    """A read-only connection that sees all tables in one state, regardless of concurrent writes."""
     if url is None:
         async with _frozen_sqlite(configuration, history) as connection:
             yield connection
@@ -57,7 +57,7 @@ async def _frozen_sqlite(configuration: Path, history: Path) -> AsyncIterator[As
 
     try:
         async with engine.connect() as connection:
-            # Two files are two snapshots: nobody may write between the first and the second.
+            # Two files have separate snapshots, so no write may happen between the first and the second.
             with _writers_waiting(configuration, history):
                 await connection.exec_driver_sql("BEGIN")
                 await connection.exec_driver_sql("SELECT count(*) FROM main.sqlite_master")
@@ -83,14 +83,14 @@ def _read_only(path: Path) -> str:
 
 
 async def keep_definitions(connection: AsyncConnection, tables: Sequence[sa.TableClause]) -> None:
-    """Have migrations wait until the transaction ends; with SQLite a snapshot holds the definitions, too."""
+    """Make migrations wait until the transaction ends; with SQLite a snapshot includes the definitions."""
     if connection.dialect.name == "postgresql":
         names = ", ".join(connection.dialect.identifier_preparer.format_table(table) for table in tables)
         await connection.exec_driver_sql(f"LOCK TABLE {names} IN ACCESS SHARE MODE")
 
 
 async def find_counter(connection: AsyncConnection, table: sa.TableClause, column: str) -> int | None:
-    """The last number that a table has given to a row; None if it numbers none, or has not begun."""
+    """The last number that a table has assigned to a row; None if it assigns none or has not begun."""
     if connection.dialect.name == "postgresql":
         sequence = await _sequence(connection, table, column)
         if sequence is None:
@@ -107,7 +107,7 @@ async def find_counter(connection: AsyncConnection, table: sa.TableClause, colum
 
 
 async def set_counter(connection: AsyncConnection, table: sa.TableClause, column: str, last: int) -> None:
-    """Have a table number its next row above `last` and above every row that it holds."""
+    """Make a table number its next row above `last` and above all of its rows."""
     last = max(last, await connection.scalar(sa.select(sa.func.max(table.c[column]))) or 0)
     if last == 0:
         return
@@ -140,7 +140,7 @@ async def _is_autoincremented(connection: AsyncConnection, table: sa.TableClause
 
 
 async def other_sessions(connection: AsyncConnection) -> int:
-    """How many other connections Flagstaff has to this database. With SQLite the data directory's lock tells."""
+    """How many other connections Flagstaff has to this database. With SQLite the data directory's lock shows this."""
     if connection.dialect.name != "postgresql":
         return 0
     query = """
@@ -152,18 +152,18 @@ async def other_sessions(connection: AsyncConnection) -> int:
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """What a database is: its product and version, and its clock in seconds since 1970."""
+    """A database's product and version, and its clock in seconds since 1970."""
 
     product: str
     version: tuple[int, ...]
     encoding: str
     timezone: str
     now: float
-    damage: str | None  # what the database finds wrong with itself
+    damage: str | None  # the damage that the database's own check reports
 
 
 async def server_facts(connection: AsyncConnection) -> ServerFacts:
-    """Ask a database about itself; with SQLite this reads the whole configuration, which is small."""
+    """Query a database's properties; with SQLite this reads the whole configuration, which is small."""
     if connection.dialect.name == "postgresql":
         query = """
             SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
@@ -179,7 +179,7 @@ async def server_facts(connection: AsyncConnection) -> ServerFacts:
 
 
 async def history_bytes(connection: AsyncConnection) -> int:
-    """How much room the evaluation history takes."""
+    """The size of the evaluation history in bytes."""
     if connection.dialect.name == "postgresql":
         query = """
             SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint

@@ -1,4 +1,4 @@
-"""Migrations, up and down, each run all or nothing: one transaction, under a lock that lets two starts migrate once."""
+"""Migrations, up and down. Each run is one transaction, under a lock so that concurrent starts migrate only once."""
 
 from functools import cache
 from pathlib import Path
@@ -17,11 +17,11 @@ _version = sa.table("alembic_version", sa.column("version_num", sa.Text))
 
 
 async def migrate(database_url: str | None, data_directory: Path, revision: str = "head") -> list[str]:
-    """Go up or down to a revision ("head" is the newest, "base" an empty database); return the revisions run.
+    """Migrate up or down to a revision ("head" is the newest, "base" an empty database); return the revisions run.
 
     Raises:
-        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated,
-            UNAVAILABLE while it cannot be reached. Nothing has changed then.
+        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated, UNAVAILABLE
+            while it cannot be reached. Then nothing has changed.
     """
     engine = dialect.migrating_engine(database_url, data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE)
     try:
@@ -51,8 +51,8 @@ def migrate_connection(connection: sa.Connection, revision: str) -> list[str]:
     if present is not None and present not in revisions:
         raise Error(
             Code.CONFLICT,
-            f"The database is at revision {present}, which this version of Flagstaff does not know (its newest is "
-            f"{revisions[-1]}). Start the newer version that made it, or let that one go back: flagstaff migrate --to "
+            f"The database is at revision {present}, which is unknown to this version of Flagstaff (its newest is "
+            f"{revisions[-1]}). Start the newer version, or migrate back with that version: flagstaff migrate --to "
             f"{revisions[-1]}.",
         )
     done = _steps(revisions, present)
@@ -87,12 +87,12 @@ def _resolve(revisions: list[str], revision: str) -> str | None:
         return revisions[-1]
     if revision not in revisions:
         known = ", ".join(["base", *revisions, "head"])
-        raise Error(Code.INVALID, f"There is no revision {revision!r}; there are {known}.")
+        raise Error(Code.INVALID, f"There is no revision {revision!r}. The revisions are {known}.")
     return revision
 
 
 def _steps(revisions: list[str], revision: str | None) -> int:
-    """How many revisions lie between the empty database and this one."""
+    """The number of revisions from the empty database to this one."""
     return 0 if revision is None else revisions.index(revision) + 1
 
 

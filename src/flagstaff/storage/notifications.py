@@ -1,4 +1,4 @@
-"""A connection that listens on PostgreSQL's NOTIFY channel and sends on it. What messages mean is decided elsewhere."""
+"""A connection that listens on PostgreSQL's NOTIFY channel and sends on it. Other modules interpret the messages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ _PING_SECONDS = 5.0
 
 
 async def notify_at_commit(connection: AsyncConnection, message: str) -> None:
-    """Send a message when the connection's transaction commits; with SQLite there is nobody to send it to."""
+    """Send a message when the connection's transaction commits; with SQLite, do nothing."""
     await dialect.notify(connection, _CHANNEL, message)
 
 
@@ -23,7 +23,7 @@ class Notifications:
     """One session that listens. PostgreSQL delivers messages to it in the order in which they were committed."""
 
     def __init__(self, url: str, session_name: str) -> None:
-        """Open nothing yet. `session_name` is how others see the session in `pg_stat_activity`."""
+        """Opens nothing yet. `session_name` is the session's name in `pg_stat_activity`."""
         self._url = url
         self._session_name = session_name
         self._connection: asyncpg.Connection | None = None
@@ -31,9 +31,9 @@ class Notifications:
         self.connected = asyncio.Event()
 
     async def listen(self, *, catch_up: Callable[[], Awaitable[None]], receive: Callable[[str], None]) -> None:
-        """Hand each message to `receive`, one after the other, until the connection is lost.
+        """Pass each message to `receive`, one after the other, until the connection is lost.
 
-        `catch_up` is awaited once connected, before the first message: it makes up for those that were missed.
+        `catch_up` is awaited once connected, before the first message, to make up for missed messages.
 
         Raises:
             Error: UNAVAILABLE when the server cannot be reached or the connection is lost.
@@ -76,7 +76,7 @@ class Notifications:
                 async with asyncio.timeout(_PING_SECONDS):
                     message = await messages.get()
             except TimeoutError:
-                async with asyncio.timeout(_PING_SECONDS):  # a connection that hangs is as good as lost
+                async with asyncio.timeout(_PING_SECONDS):  # a hanging connection counts as lost
                     await self.fetch("SELECT 1")
                 continue
             if message is None:

@@ -27,7 +27,7 @@ _rule = sa.select(
 )
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
-# The lowest priority has no counterpart among the integers of 32 bits.
+# The negated lowest priority does not fit into 32 bits.
 _order = (-sa.cast(_columns.priority, sa.BigInteger), _columns.created_at, _columns.id)
 _of_flag = Listing(_rule.where(_columns.flag_id == sa.bindparam("flag")), _order)
 _of_flags = _rule.where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
@@ -56,7 +56,7 @@ async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) ->
 
 
 async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> list[Rule]:
-    """The rules of a flag in the order in which they are tried: by priority downwards, time of creation and id."""
+    """The rules of a flag in the order in which they are tried: by priority descending, time of creation and id."""
     rows = await _of_flag.rows(connection, window, {"flag": flag_id})
     return await collect(_from_row(row) for row in rows)
 
@@ -64,13 +64,13 @@ async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window 
 async def list_rules_of_environment(
     connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE
 ) -> list[Rule]:
-    """The rules of all flags of an environment, by flag, each flag's in the order in which they are tried."""
+    """The rules of all flags of an environment, grouped by flag, in the order in which they are tried."""
     rows = await _of_environment.rows(connection, window, {"environment": environment_id})
     return await collect(_from_row(row) for row in rows)
 
 
 async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> list[Rule]:
-    """The rules of some flags, in no order."""
+    """The rules of some flags, in no particular order."""
     rows = await connection.execute(_of_flags, {"flags": list(flag_ids)})
     return await collect(_from_row(row) for row in rows)
 

@@ -73,18 +73,18 @@ class Cursor:
 
 
 class Connection(aiosqlite.Connection):
-    """An aiosqlite connection that creates these cursors."""
+    """An aiosqlite connection that creates `Cursor` objects."""
 
     def __init__(self, path: Path) -> None:
-        """Open no connection yet; awaiting the object does. Only explicit statements begin transactions."""
+        """Opens no connection yet; awaiting the object does. Only explicit statements begin transactions."""
         super().__init__(partial(sqlite3.connect, path, isolation_level=None, check_same_thread=False), _CHUNK_ROWS)
         self._thread.daemon = True  # as in SQLAlchemy: an open connection must not keep the process alive
 
     def stop(self) -> None:
-        """Close the file and end the thread, without a word to the event loop.
+        """Close the file and end the thread without notifying the event loop.
 
-        aiosqlite's own reports the end to the loop, which may be closed by then: nobody waits for it when opening
-        failed or when SQLAlchemy gave the connection up. The thread then died of an exception.
+        aiosqlite's own method notifies the loop, which may already be closed: nothing waits for it when opening failed
+        or when SQLAlchemy discarded the connection. The thread then ended with an exception.
         """
         self._running = False
         self._tx.put_nowait((None, self._close))

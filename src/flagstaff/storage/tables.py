@@ -1,4 +1,4 @@
-"""The tables, as the newest migration leaves them; a test compares the two.
+"""The tables after the newest migration; a test compares the two.
 
 Ids are UUIDs; times are whole microseconds since 1970 (UTC), so that both databases order and compare them alike.
 """
@@ -71,7 +71,7 @@ password_resets = sa.Table(
     sa.Column("spent_at", Moment),
 )
 
-# The tokens that were ended before their time.
+# The tokens that were ended before they expired.
 ended_tokens = sa.Table(
     "ended_tokens",
     metadata,
@@ -79,7 +79,7 @@ ended_tokens = sa.Table(
     sa.Column("expires_at", Moment, nullable=False, index=True),
 )
 
-# From where the owners of accounts have logged in, as keyed hashes.
+# The clients from which the owners of accounts have logged in, as keyed hashes.
 known_clients = sa.Table(
     "known_clients",
     metadata,
@@ -139,7 +139,7 @@ rules = sa.Table(
     sa.Column("updated_at", Moment, nullable=False),
 )
 
-# No foreign keys: the trail outlives what it tells of.
+# No foreign keys, because the trail outlives the resources.
 changes = sa.Table(
     "changes",
     metadata,
@@ -165,7 +165,7 @@ changes = sa.Table(
     sa.Index(None, "project_id", "at", "id"),
 )
 
-# What was answered to requests with an Idempotency-Key; `status` and `body` are filled in before the commit.
+# The responses to requests with an Idempotency-Key; `status` and `body` are filled in before the commit.
 idempotency_keys = sa.Table(
     "idempotency_keys",
     metadata,
@@ -184,7 +184,7 @@ HISTORY = "history"
 
 
 def _version() -> sa.Column[int]:
-    """Which form a row's content has. Rows keep the form they were written in; readers know every form there was."""
+    """The version of a row's content. Rows keep the version they were written in; readers support every version."""
     return sa.Column("version", sa.SmallInteger, nullable=False, server_default="1")
 
 
@@ -193,7 +193,7 @@ recorded_environments = sa.Table(
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("environment_id", sa.Uuid, nullable=False, unique=True),
-    sa.Column("kept_from", sa.Integer, nullable=False, server_default="0"),  # the minute before which nothing counts
+    sa.Column("kept_from", sa.Integer, nullable=False, server_default="0"),  # counts before this minute are ignored
     schema=HISTORY,
     sqlite_autoincrement=True,
 )
@@ -231,7 +231,7 @@ segments = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# The batches that were written of late, each a UUID of version 7: one that comes again is recognised.
+# The recently written batches, each a version 7 UUID, so that a repeated batch is recognised.
 batches = sa.Table(
     "batches",
     metadata,
@@ -241,7 +241,7 @@ batches = sa.Table(
 )
 
 # What batches have added by minute (counted from 1970) and layout, until it is rolled up; see history/summaries.py.
-# `bytes` is the room that the minute's segments and new layouts take.
+# `bytes` is the size of the minute's segments and new layouts.
 summaries = sa.Table(
     "summaries",
     metadata,
@@ -256,8 +256,8 @@ summaries = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# How often each outcome came of each flag: a row for each hour (`span` 60) and one for each day (1440), which starts
-# at a minute counted from 1970; see history/rollups.py.
+# The count of each outcome of each flag: a row for each hour (`span` 60) and one for each day (1440), which starts at a
+# minute counted from 1970; see history/rollups.py.
 flag_counts = sa.Table(
     "flag_counts",
     metadata,
@@ -271,7 +271,7 @@ flag_counts = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# How much room each hour (counted from 1970) of an environment's history takes.
+# The size of each hour (counted from 1970) of an environment's history.
 recorded_bytes = sa.Table(
     "recorded_bytes",
     metadata,

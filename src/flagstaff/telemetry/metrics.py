@@ -40,7 +40,7 @@ class Metrics:
         self._registry.register(self)
 
     def observe_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request; `route` is the template of its path, never the path."""
+        """Count a request; `route` is the template of its path, not the path itself."""
         # Clients may send invented methods, and each new label would stay in memory forever.
         method = method if method in _METHODS else "other"
         self._requests.labels(method, route, str(status)).inc()

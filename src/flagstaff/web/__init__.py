@@ -1,1 +1,1 @@
-"""HTTP, and nothing but HTTP."""
+"""The HTTP layer."""

@@ -1,4 +1,4 @@
-"""Every route and middleware on one screen."""
+"""All routes and middleware."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
@@ -41,7 +41,7 @@ from flagstaff.web.sdk.evaluate_route import EvaluateRoute
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What the routes work with; each finds its part by name in `app.state`."""
+    """What the routes use; they find each part by name in `app.state`."""
 
     accounts: Accounts
     known_clients: KnownClients
@@ -64,10 +64,10 @@ class State:
 
 
 def create_api() -> FastAPI:
-    """The routes, which need no state to be described."""
+    """The routes. Describing them needs no state."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     for resource in (accounts, projects, environments, flags, rules, changes, history, health):
-        app.routes.extend(resource.router.routes)  # one flat list, in which a 405 finds all methods of an address
+        app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app
 
@@ -79,7 +79,7 @@ def describe_api() -> dict[str, Any]:
 
 @cache
 def _description() -> bytes:
-    """The same as it is served. To build it takes too long for the event loop, so that is done before the start."""
+    """The document as it is served. Building it takes too long for the event loop, so it is built before the start."""
     return msgspec.json.encode(describe_api())
 
 
@@ -99,7 +99,7 @@ def create_app(
     others = Authentication(keyed, state.accounts.authenticate, state.limits.api)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
-        # Past the framework, which would take longer than the answer does.
+        # Bypasses the framework, which would take longer than the evaluation does.
         target = evaluate_route if scope["type"] == "http" and scope["path"] == PATH else others
         await target(scope, receive, send)
 

@@ -1,4 +1,4 @@
-"""The API's description and its browser, which needs nothing from other hosts."""
+"""The API's description and a page to browse it, which loads nothing from other hosts."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-# Swagger UI writes styles as it draws; scripts come from here alone.
+# Swagger UI writes inline styles; scripts are loaded only from this server.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -35,7 +35,7 @@ _START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking:
 
 
 class _Document:
-    """Bytes that change with the program only, so a client that has them is told so."""
+    """A document that changes only with the version, so a client that has it gets a 304."""
 
     def __init__(self, body: bytes, headers: Mapping[str, str]) -> None:
         self._body = body
@@ -50,7 +50,7 @@ class _Document:
 
 def add_docs(app: FastAPI, description: bytes) -> None:
     """Add `/openapi.json`, which is `description`, and `/docs` to an application."""
-    package = find_spec("fastapi_offline")  # it brings Swagger UI's files; its code is not used
+    package = find_spec("fastapi_offline")  # provides Swagger UI's files; its code is not used
     assert package is not None
     assert package.origin is not None
     assets = StaticFiles(directory=Path(package.origin).parent / "static")

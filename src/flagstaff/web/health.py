@@ -1,4 +1,4 @@
-"""Is it alive, is it ready, and how does it fare: for load balancers and monitoring."""
+"""Liveness, readiness and metrics, for load balancers and monitoring."""
 
 import asyncio
 import time
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 
 class Shared(Generic[T]):
-    """One answer for everybody who asks within a second: anybody may ask, and the answer costs something."""
+    """One answer for all requests within a second, because anyone may ask and computing it takes time."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]], clock: Callable[[], float] = time.monotonic) -> None:
-        """`ask` gives the answer, or raises an Error, which is shared, too."""
+        """`ask` returns the answer or raises an Error, which is shared as well."""
         self._ask = ask
         self._clock = clock
         self._lock = asyncio.Lock()
@@ -51,7 +51,7 @@ class Shared(Generic[T]):
 
 
 class StatusOut(BaseModel):
-    """That all is well."""
+    """The service works."""
 
     status: str
 
@@ -66,7 +66,7 @@ async def health() -> Response:
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=StatusOut, responses=problems(503))
 async def ready(request: Request) -> Response:
-    """The database can be reached and is migrated. Evaluations go on from memory even while it is not.
+    """The database can be reached and is migrated. Evaluations are answered from memory even when it is not.
 
     The answer is at most a second old.
     """
@@ -76,6 +76,6 @@ async def ready(request: Request) -> Response:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request) -> Response:
-    """Figures for Prometheus, at most a second old."""
+    """Metrics for Prometheus, at most a second old."""
     body, media_type = await request.app.state.figures()
     return Response(body, headers={"content-type": media_type})

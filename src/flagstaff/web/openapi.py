@@ -1,4 +1,4 @@
-"""The OpenAPI document: what the routes declare, made true where the framework says too much or too little."""
+"""The OpenAPI document: what the routes declare, corrected where the framework adds or omits something."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _IDENTIFIER = {"type": ["string", "null"], "maxLength": IDENTIFIER_MAX_LENGTH}
 _EVALUATE: dict[str, Any] = {
     "tags": ["Evaluation"],
     "summary": "Evaluate",
-    "description": "Every flag of an environment for one user, with the reason. Any other status: treat all as off.",
+    "description": "Every flag of an environment for one user, with the reason. On any other status, treat all as off.",
     "operationId": "evaluate",
     "security": [{"SDKKey": []}],
     "requestBody": {
@@ -38,7 +38,7 @@ _EVALUATE: dict[str, Any] = {
                         "context": {
                             "type": ["object", "null"],
                             "properties": {
-                                "user_id": {**_IDENTIFIER, "description": "A stable identifier; buckets rollouts."},
+                                "user_id": {**_IDENTIFIER, "description": "A stable identifier, used for rollouts."},
                                 "user_email": {**_IDENTIFIER, "description": "For rules on emails and their domains."},
                                 "custom_attributes": {"type": "object", "description": "Reserved for future use."},
                             },
@@ -63,8 +63,8 @@ _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "A text of your choice, new for each request, such as a UUID. A request that is sent again with its "
-    "key within 24 hours is not carried out again but answered as the first time.",
+    "description": "A unique text for each request, such as a UUID. A request that is sent again with the same "
+    "key within 24 hours is not carried out again but gets the same response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": KEY_PATTERN},
 }
 _IDEMPOTENCY_REPLAYED = {
@@ -82,7 +82,7 @@ _EVALUATE_OUT = {
                 "required": ["enabled", "reason"],
                 "properties": {
                     "enabled": {"type": "boolean"},
-                    "reason": {"type": "string", "description": "For people who debug; branch on `enabled`."},
+                    "reason": {"type": "string", "description": "For debugging; branch on `enabled`."},
                 },
             },
         }
@@ -101,9 +101,9 @@ def _describe_idempotency(operation: dict[str, Any]) -> None:
 
 
 def _describe_link(success: dict[str, Any]) -> None:
-    """Say that a list which comes as an array tells of its next part in a header."""
+    """Document the header with which a list links to its next part."""
     if success["content"]["application/json"]["schema"].get("type") == "array":
-        text = 'With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`.'
+        text = 'With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`.'
         success["headers"] = {"Link": {"description": text, "schema": {"type": "string"}}}
 
 
@@ -119,7 +119,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                 if method == "POST" and route.path_format.startswith(IDEMPOTENT_PREFIX):
                     _describe_idempotency(operation)
                 if "security" in operation:
-                    operation["responses"] |= {"429": problems(429)[429]}  # an account's limit holds for all it does
+                    operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
                 if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
                     _describe_link(operation["responses"]["200"])
     document["paths"][PATH] = {"post": _EVALUATE}

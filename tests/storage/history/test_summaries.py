@@ -212,7 +212,7 @@ async def test_a_form_of_a_newer_version_is_refused_by_name(database: Database, 
         await connection.execute(table.update().values(version=99))
     is_counts = table is tables.summaries
     reading = summarise(database, environment_id, DAY_AFTER, 60) if is_counts else read(database, environment_id)
-    with pytest.raises(ValueError, match=f"{table.name} of version 99 are not known"):
+    with pytest.raises(ValueError, match=f"{table.name} of version 99 are unknown"):
         await reading
 
 

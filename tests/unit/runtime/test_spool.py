@@ -19,11 +19,11 @@ async def open_spool(directory: Path) -> Spool:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x02rest", b"torn"])
-async def test_a_form_that_is_not_known_is_refused(tmp_path: Path, content: bytes) -> None:
+async def test_an_unknown_format_version_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "000000000000-1.batch").write_bytes(content)
     spool = await open_spool(tmp_path)
     assert spool.first
-    with pytest.raises(ValueError, match="is not known"):
+    with pytest.raises(ValueError, match="is unknown"):
         await spool.read(spool.first)
 
 

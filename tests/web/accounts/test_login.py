@@ -28,7 +28,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"email": 1, "password": ["x"]}, {"email": "must be a string", "password": "must be a string"}),
     (
         {"email": "a@b", "password": "x", "remember": True},
-        {"remember": "is not a known field; known are email, password"},
+        {"remember": "is not a known field; known fields are email, password"},
     ),
     ({"email": "\0", "password": "\0"}, {"email": NUL, "password": NUL}),
 ]

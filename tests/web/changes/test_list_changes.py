@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 
-NOT_A_CURSOR = "is not a cursor of this list; leave it out to begin at the newest"
+NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
 
 
 def path(environment: Json) -> str:

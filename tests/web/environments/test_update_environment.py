@@ -21,7 +21,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"name": "New", "key": "canary "}, {"key": KEY_STAYS}),
     ({"name": "New", "key": ""}, {"key": KEY_STAYS}),
     ({"nmae": "New"}, {"nmae": "is not a known field; did you mean name?"}),
-    ({"name": "New", "description": "x"}, {"description": "is not a known field; known are name, key"}),
+    ({"name": "New", "description": "x"}, {"description": "is not a known field; known fields are name, key"}),
 ]
 
 

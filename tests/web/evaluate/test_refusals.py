@@ -47,7 +47,7 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
         {"contxt": {}, "x": 1, "environment": 1},
         {
             "contxt": "is not a known field; did you mean context?",
-            "x": "is not a known field; known are environment, context",
+            "x": "is not a known field; known fields are environment, context",
             "environment": "must be a string",
         },
     ),

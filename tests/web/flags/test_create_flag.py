@@ -46,7 +46,7 @@ INVALID: list[tuple[str, Any, str]] = [
     ("rollout_percentage", 50.0, "must be a whole number"),
     ("rollout_percentage", True, "must be a whole number"),
     ("rollout_percentge", 50, "is not a known field; did you mean rollout_percentage?"),
-    ("id", "x", "is not a known field; known are name, key, description, enabled, rollout_percentage"),
+    ("id", "x", "is not a known field; known fields are name, key, description, enabled, rollout_percentage"),
 ]
 
 MALFORMED = [

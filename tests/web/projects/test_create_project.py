@@ -20,8 +20,8 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"name": "Sh\0p"}, {"name": "must not contain the NUL character"}),
     ({"name": "Shop", "description": "x" * 10_001}, {"description": "must be at most 10,000 characters long"}),
     ({"name": "Shop", "descripton": "x"}, {"descripton": "is not a known field; did you mean description?"}),
-    ({"name": "Shop", "id": "x"}, {"id": "is not a known field; known are name, description"}),
-    ({"name": "Shop", "sdk_key": "sdk_mine"}, {"sdk_key": "is not a known field; known are name, description"}),
+    ({"name": "Shop", "id": "x"}, {"id": "is not a known field; known fields are name, description"}),
+    ({"name": "Shop", "sdk_key": "sdk_mine"}, {"sdk_key": "is not a known field; known fields are name, description"}),
 ]
 
 

@@ -12,7 +12,7 @@ VALID = {"rule_type": "user_id", "rule_value": "ada"}
 NO_EMAIL = "must be an email address such as ada@example.com"
 NO_DOMAIN = "must be a domain such as example.com or @example.com"
 INVISIBLE = "must not contain spaces or invisible characters"
-WILDCARD = "must not contain *: a domain matches exactly, and each subdomain needs a rule of its own"
+WILDCARD = "must not contain *: a domain matches exactly, and each subdomain needs its own rule"
 NO_PRIORITY = "must be a whole number from -2147483648 to 2147483647"
 NO_TYPE = "must be 'user_id', 'user_email' or 'email_domain'"
 

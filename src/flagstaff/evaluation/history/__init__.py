@@ -1,1 +1,1 @@
-"""An evaluation as the history keeps it and finds it."""
+"""How the history represents and filters evaluations."""

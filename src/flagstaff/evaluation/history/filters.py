@@ -1,4 +1,4 @@
-"""Which evaluations of the history are asked for."""
+"""Filters for the evaluations of the history."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ class FlagFilter:
     enabled: bool | None = None
 
     def find(self, layout: Layout) -> tuple[int | None, LayoutFlag] | None:
-        """The flag in a layout with its position among the recorded flags, or None beside it if it is constant."""
+        """The flag in a layout with its position among the recorded flags, or None if it is constant."""
         for position, flag in enumerate(layout.recorded):
             if self._is(flag):
                 return position, flag
@@ -28,7 +28,7 @@ class FlagFilter:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFilter:
-    """Which evaluations to list; None stands for any. `since` is inclusive, `until` is not."""
+    """Which evaluations to list; None means any. `since` is inclusive, `until` is exclusive."""
 
     user_id: str | None = None
     user_email: str | None = None

@@ -1,10 +1,10 @@
-"""How an evaluation is written down in a few bytes, and read again.
+"""Encodes an evaluation in a few bytes, and decodes it.
 
-A layout is what all evaluations of one snapshot have in common: its flags and what each answers when nothing about
-the user matters. Beside it, an evaluation is one byte for each flag whose answer depends on the user:
+A layout is what all evaluations of one snapshot have in common: its flags, and the result of each when it does not
+depend on the user. In addition, an evaluation has one byte for each flag whose result depends on the user:
 
-    0-99  the user's bucket in the flag's rollout, no rule having matched
-    100   no rule matched, and no bucket was needed (no rollout) or to be had (a user without an identifier)
+    0-99  the user's bucket in the flag's rollout; no rule matched
+    100   no rule matched, and there is no bucket: the flag has no rollout, or the user no identifier
     101 + the matched rule's outcome: 102 user_id, 103 user_email, 104 email_domain
 """
 
@@ -46,7 +46,7 @@ class Layout:
 
     @cached_property
     def digest(self) -> bytes:
-        """Sixteen bytes that name the layout by its content: equal layouts of one environment are stored once."""
+        """Sixteen bytes that identify the layout by its content: equal layouts of one environment are stored once."""
         state = sha256()
         for mark, flags in ((b"r", self.recorded), (b"c", self.constant)):
             for flag in flags:

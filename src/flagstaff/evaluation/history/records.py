@@ -1,4 +1,4 @@
-"""Evaluations as history knows them: on their way to the store in batches, and read again one by one."""
+"""Evaluations in the history: written to the store in batches, and read one by one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ BATCH_IDS = 1 << 61
 class RecordGroup:
     """Evaluations of one environment that share a layout, oldest first, column by column.
 
-    The columns: when (nanoseconds since 1970), for whom (id and email), and the recorded bytes (see layout.py).
+    The columns: the time (nanoseconds since 1970), the user (id and email), and the recorded bytes (see layout.py).
     """
 
     environment_id: UUID
@@ -26,16 +26,16 @@ class RecordGroup:
     recorded: Sequence[bytes]
 
     def __post_init__(self) -> None:
-        """Raises ValueError when the columns differ in length, as those of a damaged file may."""
+        """Raises ValueError when the columns differ in length, as may happen in a damaged file."""
         if len({len(self.times), len(self.users), len(self.emails), len(self.recorded)}) > 1:
             raise ValueError("the columns of a group differ in length")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """What is written in one transaction.
+    """The evaluations written in one transaction.
 
-    The id is drawn at random below `BATCH_IDS`, so that a batch that is written again is recognised.
+    The id is drawn at random below `BATCH_IDS`, so that a batch that is sent twice is recognised.
     """
 
     id: int

@@ -1,1 +1,1 @@
-"""Whole databases in a form that both kinds share: read from one, kept in a file, written to another."""
+"""Whole databases in a portable form: read from a database, kept in a file, written to another database."""

@@ -1,4 +1,4 @@
-"""Reading a whole database, beside a running server: one consistent state, some rows at a time."""
+"""Reads a whole database, also while a server is running: one consistent state, some rows at a time."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,14 +16,14 @@ from flagstaff.storage.tables import HISTORY
 
 
 class Dump:
-    """A database in the state that it had when the dump was opened: a `forms.Source`."""
+    """A database in its state when the dump was opened: a `forms.Source`."""
 
     def __init__(self, connection: AsyncConnection, revision: str, *, with_history: bool) -> None:
         self.revision = revision
         self.forms = newest_forms()
         self.rows: dict[str, int] = {}
         self.counters: dict[str, int] = {}
-        self.is_served = False  # with SQLite, the data directory's lock tells
+        self.is_served = False  # with SQLite, the data directory's lock shows this
         self._connection = connection
         self._with_history = with_history
 
@@ -55,7 +55,7 @@ class Dump:
 
 @asynccontextmanager
 async def open_dump(url: str | None, data_directory: Path, *, with_history: bool = True) -> AsyncIterator[Dump]:
-    """Hold the present state of a database until the block ends.
+    """Hold the current state of a database until the block ends.
 
     Raises:
         Error: NOT_FOUND when there is no database, CONFLICT when it is not at this version's revision, UNAVAILABLE when
@@ -66,12 +66,12 @@ async def open_dump(url: str | None, data_directory: Path, *, with_history: bool
         async with maintenance.frozen(url, configuration, history) as connection:
             revision = await connection.run_sync(present_revision)
             if revision is None:
-                raise Error(Code.NOT_FOUND, "There is nothing to read: the database has no tables of Flagstaff's.")
+                raise Error(Code.NOT_FOUND, "There is nothing to read: the database has no Flagstaff tables.")
             if revision != known_revisions()[-1]:
                 raise Error(
                     Code.CONFLICT,
-                    f"The database is at revision {revision}, and this version of Flagstaff reads revision "
-                    f"{known_revisions()[-1]} only. Use the version that serves it, or run `flagstaff migrate` first.",
+                    f"The database is at revision {revision}, but this version of Flagstaff reads only revision "
+                    f"{known_revisions()[-1]}. Use the version that serves it, or run `flagstaff migrate` first.",
                 )
             dump = Dump(connection, revision, with_history=with_history)
             await maintenance.keep_definitions(connection, [form.clause() for form in dump.forms])

@@ -15,9 +15,9 @@ from flagstaff.storage import tables
 
 Kind = Literal["uuid", "integer", "boolean", "text", "bytes", "json"]
 Row = dict[str, Any]
-Progress = Callable[[str, int], None]  # called with a table's full name and how many more of its rows are done
+Progress = Callable[[str, int], None]  # called with a table's full name and the number of further rows done
 
-# Some hundred rows of the largest kind, segments, are a few megabytes.
+# Some hundred segments, the largest rows, are a few megabytes.
 BATCH_ROWS = 100
 
 _SQL_TYPES: dict[Kind, type[sa.types.TypeEngine[Any]] | sa.types.TypeEngine[Any]] = {
@@ -70,7 +70,7 @@ class TableForm(msgspec.Struct, frozen=True):
         return sa.table(self.name, *columns, schema=self.schema)
 
     def decoder(self) -> Callable[[bytes], Row]:
-        """What turns a line into a row again; it raises msgspec.MsgspecError for anything else."""
+        """The decoder from a line to a row; it raises msgspec.MsgspecError for anything else."""
         fields = [(f"f{place}", _PYTHON_TYPES[each.kind]) for place, each in enumerate(self.columns)]
         names = {field: each.name for (field, _), each in zip(fields, self.columns, strict=True)}
         decoder = msgspec.json.Decoder(msgspec.defstruct("Line", fields, rename=names, forbid_unknown_fields=True))
@@ -83,12 +83,12 @@ class TableForm(msgspec.Struct, frozen=True):
 
 
 class Source(Protocol):
-    """Where rows come from: a database or a backup. Both hold one consistent state."""
+    """A source of rows: a database or a backup, in one consistent state."""
 
     revision: str
     forms: list[TableForm]  # parents before their children
     rows: dict[str, int]  # by full name
-    counters: dict[str, int]  # the last number that a table gave out, for tables that number their rows
+    counters: dict[str, int]  # the last number assigned, for tables that number their rows
 
     def batches(self, form: TableForm) -> AsyncIterator[list[Row]]:
         """A table's rows, some at a time."""

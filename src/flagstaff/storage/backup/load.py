@@ -1,4 +1,4 @@
-"""Writing a whole database from a dump or a backup: one transaction, all or nothing."""
+"""Writes a whole database from a dump or a backup in one transaction, all or nothing."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,9 +16,9 @@ from flagstaff.storage.migrate import known_revisions, migrate_connection, prese
 async def load(
     url: str | None, data_directory: Path, source: Source, *, replace: bool = False, progress: Progress
 ) -> None:
-    """Make a database equal to the source, and bring it to this version's revision.
+    """Make a database equal to the source, and migrate it to this version's revision.
 
-    The caller holds the data directory's lock. `replace` allows a database that holds data, all of which goes.
+    The caller holds the data directory's lock. `replace` allows a database with data, all of which is deleted.
 
     Raises:
         Error: CONFLICT for a database that is not empty or is in use, or for a source of a newer revision; UNAVAILABLE
@@ -43,11 +43,11 @@ async def load(
 
 
 def check_revision(revision: str) -> None:
-    """Raise Error CONFLICT for a revision that only a newer Flagstaff knows."""
+    """Raise Error CONFLICT for a revision of a newer Flagstaff."""
     if revision not in known_revisions():
         raise Error(
             Code.CONFLICT,
-            f"The backup is of revision {revision}, which this version of Flagstaff does not know (its newest is "
+            f"The backup has revision {revision}, which is unknown to this version of Flagstaff (its newest is "
             f"{known_revisions()[-1]}). Use the version that made it, or a newer one.",
         )
 
@@ -61,12 +61,12 @@ async def _refuse_company(connection: AsyncConnection) -> None:
 
 
 async def _make_room(connection: AsyncConnection, *, replace: bool) -> None:
-    """Take what stands in the way, if that is allowed."""
+    """Delete existing tables, if that is allowed."""
     forms = await connection.run_sync(_present_tables)
     if await connection.run_sync(present_revision) is None:
         if forms:
             names = ", ".join(form.full_name for form in forms)
-            raise Error(Code.CONFLICT, f"The database has tables that are not Flagstaff's in the way: {names}.")
+            raise Error(Code.CONFLICT, f"The database has other programs' tables with the same names: {names}.")
         return
     for form in forms:
         if (
@@ -75,7 +75,7 @@ async def _make_room(connection: AsyncConnection, *, replace: bool) -> None:
         ):
             raise Error(
                 Code.CONFLICT,
-                f"The database is not empty: it has rows in {form.full_name}. Choose an empty one.",
+                f"The database is not empty: {form.full_name} has rows. Choose an empty one.",
             )
     await connection.run_sync(migrate_connection, "base")
 
@@ -94,11 +94,11 @@ def _check_forms(connection: sa.Connection, forms: Iterable[TableForm], revision
             {column["name"] for column in inspector.get_columns(form.name, schema=form.schema)} if there else set()
         )
         if columns != {column.name for column in form.columns}:
-            raise Error(Code.INVALID, f"The backup does not describe {form.full_name} as revision {revision} has it.")
+            raise Error(Code.INVALID, f"The backup's description of {form.full_name} differs from revision {revision}.")
 
 
 async def _fill(connection: AsyncConnection, source: Source, form: TableForm, progress: Progress) -> None:
-    """Write a table's rows and check how many there are."""
+    """Write a table's rows and check their number."""
     table = form.clause()
     statement = table.insert()
     async for rows in source.batches(form):
@@ -107,6 +107,6 @@ async def _fill(connection: AsyncConnection, source: Source, form: TableForm, pr
     found = await connection.scalar(sa.select(sa.func.count()).select_from(table))
     expected = source.rows[form.full_name]
     if found != expected:
-        raise Error(Code.INVALID, f"{form.full_name} has {found} rows where {expected} were expected.")
+        raise Error(Code.INVALID, f"{form.full_name} has {found} rows, but {expected} were expected.")
     if form.number is not None:
         await maintenance.set_counter(connection, table, form.number, source.counters.get(form.full_name, 0))

@@ -1,4 +1,4 @@
-"""What a backup says of itself, in `manifest.json`."""
+"""The description of a backup, in `manifest.json`."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ SECRET_KEY = "secret-key"  # noqa: S105 - a name, not a secret
 
 
 class TableEntry(msgspec.Struct):
-    """A table, how many rows it has, the last number it gave out, and the parts that hold the rows, in order."""
+    """A table, its number of rows, the last number it assigned, and the parts with the rows, in order."""
 
     table: TableForm
     rows: int
@@ -30,12 +30,12 @@ class Manifest(msgspec.Struct):
     revision: str
     made_at: str
     database: str
-    history: bool  # whether the evaluation history was to be in it
+    history: bool  # whether it includes the evaluation history
     tables: Sequence[TableEntry]
     format: int = FORMAT
 
     def encode(self) -> bytes:
-        """As a JSON document for people, too."""
+        """The manifest as readable JSON."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
 
     @classmethod
@@ -45,7 +45,7 @@ class Manifest(msgspec.Struct):
         if found.format > FORMAT:
             raise Error(
                 Code.CONFLICT,
-                f"The backup was made by Flagstaff {found.flagstaff}; this version is too old to read it.",
+                f"This version is too old to read the backup, which was made by Flagstaff {found.flagstaff}.",
             )
         return msgspec.json.decode(content, type=cls)
 

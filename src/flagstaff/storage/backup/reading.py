@@ -1,4 +1,4 @@
-"""Reading a backup: nothing of it is believed before all of it has been checked."""
+"""Reads a backup. Nothing is used before everything has been checked."""
 
 import gzip
 import hashlib
@@ -18,7 +18,7 @@ _DAMAGES = (tarfile.TarError, EOFError, OSError, zlib.error, msgspec.MsgspecErro
 
 
 class Backup:
-    """A backup that is whole: a `forms.Source`. `open_backup` opens it."""
+    """A complete backup: a `forms.Source`. `open_backup` opens it."""
 
     def __init__(self, path: Path, tar: tarfile.TarFile) -> None:
         self.path = path
@@ -36,11 +36,11 @@ class Backup:
 
     @property
     def size(self) -> int:
-        """How many bytes there are to check."""
+        """The number of bytes to check."""
         return sum(member.size for member in self._members.values())
 
     def check(self, progress: Callable[[int], None]) -> None:
-        """Compare every part with its checksum; `progress` is called with how many more bytes are checked."""
+        """Compare every part with its checksum; `progress` is called with the number of further bytes checked."""
         named = {part for parts in self._parts.values() for part in parts}
         if not named <= self._checksums.keys():
             raise damaged(self.path, "a part that the manifest names is missing")
@@ -49,7 +49,7 @@ class Backup:
                 progress(len(self._part(name)))
 
     def secret_key(self) -> str | None:
-        """The secret key, unless it was kept elsewhere."""
+        """The secret key, unless it was stored elsewhere."""
         return self._part(SECRET_KEY).decode() if SECRET_KEY in self._checksums else None
 
     async def batches(self, form: TableForm) -> AsyncIterator[list[Row]]:
@@ -67,7 +67,7 @@ class Backup:
         lines = self._content(CHECKSUMS).decode().splitlines()
         checksums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
         if checksums.keys() ^ self._members.keys() != {CHECKSUMS}:
-            raise damaged(self.path, "its parts are not those that it lists")
+            raise damaged(self.path, "its parts differ from its manifest")
         return checksums
 
     def _part(self, name: str) -> bytes:
@@ -89,8 +89,8 @@ def open_backup(path: Path) -> Iterator[Backup]:
     """Open a backup.
 
     Raises:
-        Error: NOT_FOUND when the file cannot be read, INVALID when it is damaged, truncated or no backup, CONFLICT when
-            a newer version made it.
+        Error: NOT_FOUND when the file cannot be read, INVALID when it is damaged, truncated or not a backup, CONFLICT
+            when a newer version made it.
     """
     try:
         file = path.open("rb")
@@ -104,7 +104,7 @@ def open_backup(path: Path) -> Iterator[Backup]:
 
 @contextmanager
 def reporting_damage(path: Path) -> Iterator[None]:
-    """What libraries raise for content that they cannot read, as the one error for damaged backups."""
+    """Convert what libraries raise for unreadable content to the error for damaged backups."""
     try:
         yield
     except _DAMAGES as error:
@@ -112,5 +112,5 @@ def reporting_damage(path: Path) -> Iterator[None]:
 
 
 def damaged(path: Path, reason: str) -> Error:
-    """The error for a backup that is not as it was made."""
-    return Error(Code.INVALID, f"{path} is no backup, or is damaged or truncated: {reason}. Nothing was changed.")
+    """The error for a damaged backup."""
+    return Error(Code.INVALID, f"{path} is not a backup, or it is damaged or truncated: {reason}. Nothing was changed.")

@@ -1,4 +1,4 @@
-"""Making a backup: one tar file, which appears under its name whole or not at all."""
+"""Writes a backup: one tar file, which gets its name only when it is complete."""
 
 import gzip
 import hashlib
@@ -21,15 +21,15 @@ from flagstaff.storage.backup.dump import Dump
 from flagstaff.storage.backup.forms import Progress, TableForm
 from flagstaff.storage.backup.manifest import CHECKSUMS, MANIFEST, SECRET_KEY, Manifest, TableEntry
 
-# A part is made in memory, for a tar file says how long a file is before the file comes.
+# A part is built in memory, because a tar file has a file's length before its content.
 _PART_BYTES = 4 * 1024 * 1024
-_COMPRESSION = 3  # most of a history is packed already
+_COMPRESSION = 3  # most of a history is already compressed
 _UNFINISHED = ".unfinished"
 _encoder = msgspec.json.Encoder()
 
 
 class BackupWriter:
-    """A backup in the making; `open_writer` makes it."""
+    """A backup being written; `open_writer` opens it."""
 
     def __init__(self, path: Path, tar: tarfile.TarFile) -> None:
         self._path = path
@@ -42,23 +42,23 @@ class BackupWriter:
         entry.size = len(content)
         entry.mode = 0o600
         entry.mtime = int(time.time())
-        # Here, not around the whole backup: an OSError while the database is read is the database's.
+        # Not around the whole backup, because an OSError while reading the database has another cause.
         with _reporting_failure(self._path):
             self._tar.addfile(entry, io.BytesIO(content))
         self._checksums.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
 
     def finish(self, manifest: Manifest) -> None:
-        """Add what tells a whole backup from a broken one."""
+        """Add the mark that shows that the backup is complete."""
         self.add(MANIFEST, manifest.encode())
         self.add(CHECKSUMS, "".join(self._checksums).encode())
 
 
 @contextmanager
 def open_writer(path: Path) -> Iterator[BackupWriter]:
-    """Write a backup beside its place, for its owner's eyes only, and put it there when the block ends well.
+    """Write a backup next to its path, readable only by its owner, and rename it when the block succeeds.
 
     Raises:
-        Error: CONFLICT when something has that name; UNAVAILABLE when the disk is full or the folder cannot be written.
+        Error: CONFLICT when the path exists; UNAVAILABLE when the disk is full or the folder cannot be written.
     """
     if path.exists():
         raise Error(Code.CONFLICT, f"{path} exists already. Choose another name, or delete it first.")
@@ -77,7 +77,7 @@ def open_writer(path: Path) -> Iterator[BackupWriter]:
             unfinished.rename(path)
             _sync(folder)
     finally:
-        with suppress(OSError):  # on a full disk the last bytes fail again, and were reported
+        with suppress(OSError):  # on a full disk the last bytes fail again, which was already reported
             file.close()
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
@@ -94,7 +94,7 @@ def _reporting_failure(path: Path) -> Iterator[None]:
 async def write_backup(
     dump: Dump, writer: BackupWriter, *, database: str, history: bool, secret_key: str | None, progress: Progress
 ) -> Manifest:
-    """Write all that a dump holds, and the secret key; return what was written."""
+    """Write everything in a dump, and the secret key; return the manifest."""
     if secret_key is not None:
         writer.add(SECRET_KEY, secret_key.encode())
     entries = [await _write_table(dump, writer, form, progress) for form in dump.forms]
@@ -133,7 +133,7 @@ def _write_part(writer: BackupWriter, entry: TableEntry, lines: bytearray) -> No
 
 
 def _sync(folder: Path) -> None:
-    """Have the new name survive a power failure."""
+    """Make the new name survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Writing the evaluation history: batches, each in one transaction and once only."""
+"""Writes the evaluation history in batches, each exactly once and in one transaction."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -24,11 +24,11 @@ _environments = tables.recorded_environments.c
 _layouts = tables.layouts.c
 _others = tables.segments.alias().c
 
-# Made once: to make them costs more than to execute them.
+# Built once, because building them takes longer than executing them.
 _lock_environments_query = (
     sa.select(_environments.environment_id, _environments.number)
     .where(_environments.environment_id.in_(sa.bindparam("environment_ids", expanding=True)))
-    .order_by(_environments.number)  # whoever writes takes the locks in this order
+    .order_by(_environments.number)  # all writers take the locks in this order
     .with_for_update()
 )
 _known_layouts_query = sa.select(_layouts.environment, _layouts.digest, _layouts.id, _layouts.last_used_at).where(
@@ -66,7 +66,7 @@ _store_layout_statement = dialect.upsert(
 
 
 async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
-    """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is there already."""
+    """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is already stored."""
     groups = [group for group in batch.groups if group.times]
     if not groups or not await _is_new(connection, groups[0], batch.id):
         return False
@@ -88,7 +88,7 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
                 del newest[number]
             else:
                 added.append(_values(segment))
-            await asyncio.sleep(0)  # evaluate calls have their turn
+            await asyncio.sleep(0)  # lets evaluate calls run
     if continued:
         await connection.execute(_continue_statement, continued)
     if added:
@@ -102,16 +102,16 @@ def _values(segment: Segment) -> dict[str, object]:
 
 
 async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int) -> bool:
-    """Remember a batch, unless it is there."""
+    """Store a batch's id, unless it is already stored."""
     values = {"id": uuid7(first.times[0] // 1000, batch_id)}
     inserted = await connection.execute(_remember_statement(connection), values)
     return inserted.first() is not None
 
 
 async def _lock_environments(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, int]:
-    """The numbers of environments, made where there are none.
+    """The numbers of environments, created where there are none.
 
-    Until the transaction ends, nobody else writes to them or deletes them.
+    They are locked against other writes and deletion until the transaction ends.
     """
     wanted = {"environment_ids": list(environment_ids)}
     while True:
@@ -127,7 +127,7 @@ async def _lock_environments(connection: AsyncConnection, environment_ids: Colle
 async def _store_layouts(
     connection: AsyncConnection, groups: Collection[RecordGroup], numbers: Mapping[UUID, int]
 ) -> tuple[dict[tuple[UUID, bytes], int], dict[int, int]]:
-    """The ids of the groups' layouts, stored where they are new; and the room that the new ones take, by id."""
+    """The ids of the groups' layouts, new ones being stored; and the size of the new ones, by id."""
     wanted = {"numbers": list(numbers.values()), "digests": list({group.layout.digest for group in groups})}
     known = {(row.environment, row.digest): row for row in await connection.execute(_known_layouts_query, wanted)}
     ids: dict[tuple[UUID, bytes], int] = {}
@@ -136,7 +136,7 @@ async def _store_layouts(
         number, digest = numbers[group.environment_id], group.layout.digest
         used_at = tables.moment(group.times[-1] // 1000)
         stored = known.get((number, digest))
-        # Noted once an hour at most; a layout is deleted only when it has been out of use for far longer.
+        # Updated at most once an hour; a layout is deleted only after it has been unused for much longer.
         if stored and stored.last_used_at >= used_at - LAYOUT_USE_PRECISION:
             ids[group.environment_id, digest] = stored.id
         else:
@@ -154,7 +154,7 @@ async def _store_layouts(
 async def _find_small_newest_segments(
     connection: AsyncConnection, numbers: Collection[int]
 ) -> dict[int, tuple[int, Segment]]:
-    """The newest segments of environments, with their ids, where they are small enough to be continued."""
+    """The newest segments of environments that are small enough to be continued, with their ids."""
     wanted = {"numbers": list(numbers), "below": CONTINUED_SIZE}
     rows = await connection.execute(_small_newest_segments_query, wanted)
     return {row.environment: (row.id, Segment(*row[1:])) for row in rows}

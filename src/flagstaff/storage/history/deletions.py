@@ -1,4 +1,4 @@
-"""The end of the evaluation history: by age, and with the environments that it belongs to. Bit by bit."""
+"""Deletes the evaluation history, by age and of deleted environments, in small steps."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,7 +35,7 @@ async def delete_segments(
 
 
 async def hide_evaluations(connection: AsyncConnection, number: int, before: datetime) -> None:
-    """Have those of an environment's segments that are partly from before a moment begin at it."""
+    """Make segments with evaluations from before a moment begin at it, which hides those evaluations."""
     time = microseconds(before)
     crosses = sa.and_(_segments.last_time.between(time, time + MICROSECONDS_A_SPAN), _segments.first_time < time)
     await connection.execute(
@@ -46,7 +46,7 @@ async def hide_evaluations(connection: AsyncConnection, number: int, before: dat
 async def delete_counts(connection: AsyncConnection, number: int, before: datetime | None) -> None:
     """Delete an environment's counts, those of the minutes before a moment's or all.
 
-    Hours and days of which only a part is too old stay for now; that part does not count from here on.
+    Hours and days that are only partly too old are kept, but the old part no longer counts.
     """
     await lock_environment(connection, number)
     minute = _END if before is None else microseconds(before) // _MICROSECONDS_A_MINUTE
@@ -65,7 +65,7 @@ async def delete_counts(connection: AsyncConnection, number: int, before: dateti
 
 
 async def list_bytes(connection: AsyncConnection) -> Sequence[tuple[int, int]]:
-    """How much room the history of each hour takes, counted from 1970, newest first."""
+    """The size of each hour's history, with hours counted from 1970, newest first."""
     sizes, pending = tables.recorded_bytes.c, tables.summaries.c
     both = sa.union_all(
         sa.select(sizes.hour, sizes.bytes), sa.select((pending.minute // HOUR).label("hour"), pending.bytes)
@@ -82,16 +82,16 @@ async def delete_unused_layouts(connection: AsyncConnection, before: datetime) -
 
 
 async def delete_batches(connection: AsyncConnection, before: datetime, limit: int) -> bool:
-    """Forget at most `limit` batches that began before a moment; whether there may be more."""
+    """Delete at most `limit` batch ids from before a moment; return whether there may be more."""
     column = tables.batches.c.id
     first = sa.select(column).where(column < uuid7(microseconds(before), 0)).order_by(column).limit(limit)
     return (await connection.execute(tables.batches.delete().where(column.in_(first)))).rowcount == limit
 
 
 async def forget_environment(connection: AsyncConnection, number: int) -> bool:
-    """Delete an environment's number and layouts, if nothing is recorded of it any more; False if something is."""
+    """Delete an environment's number and layouts; return False, and do nothing, if it still has records."""
     table = tables.recorded_environments
-    # Who records takes the number's lock too, so nothing can arrive between the question and the deletion.
+    # Recording takes the number's lock too, so nothing can arrive between the check and the deletion.
     await lock_environment(connection, number)
     if (await connection.execute(sa.select(_segments.id).where(_segments.environment == number).limit(1))).first():
         return False

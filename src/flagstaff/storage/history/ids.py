@@ -1,4 +1,4 @@
-"""Ids of evaluations: UUIDs of version 7, as 16 bytes, that are not stored but follow from where an evaluation stands.
+"""Ids of evaluations: version 7 UUIDs, as 16 bytes, which are not stored but computed from an evaluation's place.
 
 48 bits of milliseconds, the version, 12 bits that count microseconds (RFC 9562, 6.2, method 3), the variant, 46 bits
 for the segment and 16 for the place in it. Ids, like places, are in the order of time.
@@ -22,13 +22,13 @@ def uuid7(time: int, tail: int) -> bytes:
 
 
 def evaluation_id(place: Place) -> bytes:
-    """The id of what stands in a place."""
+    """The id of the evaluation in a place."""
     time, segment, offset = place
     return uuid7(time, segment << 16 | offset)
 
 
 def place_of(evaluation_id: bytes) -> Place:
-    """Where the evaluation with an id stands."""
+    """The place of the evaluation with an id."""
     high, low = _halves.unpack(evaluation_id)
     tail = low & _TAIL
     return (high >> 16) * 1000 + (high & 0xFFF), tail >> 16, tail & 0xFFFF

@@ -1,4 +1,4 @@
-"""Layouts in the database: their stored form, and how they are read again."""
+"""Layouts in the database: encoding and decoding."""
 
 from collections.abc import Collection
 from zlib import compress, decompress
@@ -22,9 +22,9 @@ def encode_layout(layout: Layout) -> bytes:
 
 
 def decode_layout(version: int, content: bytes) -> Layout:
-    """A layout from its stored form. Raises ValueError for a version that is not known."""
+    """A layout from its stored form. Raises ValueError for an unknown version."""
     if version != LAYOUT_VERSION:
-        raise ValueError(f"layouts of version {version} are not known")
+        raise ValueError(f"layouts of version {version} are unknown")
     return msgspec.msgpack.decode(decompress(content), type=Layout)
 
 

@@ -1,4 +1,4 @@
-"""Which of a segment's evaluations are wanted."""
+"""Selects evaluations of a segment by a filter."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from flagstaff.storage.history.summaries import outcomes_by_byte
 
 
 def can_match(layout: Layout, wanted: FlagFilter | None) -> bool:
-    """Whether any evaluation with a layout can be wanted for its flags."""
+    """Whether evaluations with this layout can match the filter's flag."""
     if wanted is None:
         return True
     found = wanted.find(layout)
@@ -22,7 +22,7 @@ def can_match(layout: Layout, wanted: FlagFilter | None) -> bool:
 
 
 def matching_offsets(columns: StoredColumns, layout: Layout, wanted: EvaluationFilter) -> Sequence[int]:
-    """Where the evaluations stand that are as wanted, but for their time; the layout must be one that can match."""
+    """The offsets of evaluations that match, regardless of their time; the layout must be one that can match."""
     offsets: Sequence[int] = range(len(columns.times))
     if wanted.user_id is not None:
         users = columns.users

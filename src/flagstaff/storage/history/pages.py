@@ -1,6 +1,6 @@
-"""Reading the evaluation history page by page, newest first. A request examines a bounded number of segments.
+"""Reads the evaluation history in pages, newest first. A request examines a bounded number of segments.
 
-A page that stops at that bound has fewer items than asked for, perhaps none, and still says where to go on.
+A page that ends at that bound has fewer items than requested, possibly none, and still has a next page.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class EvaluationPage:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """What is asked for: evaluations of an environment from a time on, in microseconds, up to a place, exclusive."""
+    """The range requested: an environment's evaluations from a time in microseconds up to a place, exclusive."""
 
     environment: int
     since: int
@@ -75,7 +75,7 @@ class _Range:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An evaluation: the columns that it is in, and where; `place` tells the offset."""
+    """An evaluation: the columns that contain it, and its place, which includes the offset."""
 
     place: Place
     layout: Layout
@@ -105,7 +105,7 @@ async def list_evaluations(
     segments = [segment for segment in segments if can_match(layouts[segment.layout_id], wanted.flag)]
     found: list[_Found] = []
     for part in _parts(segments):
-        # Segments may overlap: only what is newer than all in the segments to come is the next in order.
+        # Segments may overlap: an evaluation is next only if it is newer than all remaining segments.
         if len(found) > limit and found[limit].place >= _end(part[0]):
             break
         contents = await _get_contents(connection, part)
@@ -127,7 +127,7 @@ async def list_evaluations(
 async def _find_segments(
     connection: AsyncConnection, asked: _Range, wanted: EvaluationFilter, bounds: Bounds
 ) -> tuple[Sequence[Any], Place | None]:
-    """The newest segments to examine, and the end of what is then left for another request."""
+    """The newest segments to examine, and the end of the range that remains for another request."""
     holding = []
     if wanted.user_id is not None:
         holding.append(dialect.contains_bytes(connection, _segments.user_hashes, user_hash(wanted.user_id)))
@@ -136,7 +136,7 @@ async def _find_segments(
     place = sa.select(_segments.id, _segments.layout_id, _segments.first_time, _segments.last_time).order_by(
         *_newest_first
     )
-    # The few segments that reach beyond the end are not bounded: they might be all that a bound lets through.
+    # The few segments that extend beyond the end are not bounded; otherwise they might use up the bound.
     beyond = () if asked.end == END else (await connection.execute(place.where(asked.beyond(), *holding))).all()
     within, rest = place.where(asked.within()), None
     if holding:
@@ -151,12 +151,12 @@ async def _find_segments(
 
 
 def _end(segment: Any) -> Place:
-    """What comes after all places in a segment and in those that end before it."""
+    """The first place after all places in a segment and in those that end before it."""
     return (segment.last_time, segment.id + 1, 0)
 
 
 def _parts(segments: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Segments a few at a time, in the hope that not all are needed."""
+    """Segments, a few at a time, because often not all are needed."""
     start, size = 0, 1
     while start < len(segments):
         yield segments[start : start + size]

@@ -1,9 +1,9 @@
-"""Counts by flag: what summaries are read from, and how what batches have counted becomes that.
+"""Counts by flag, which summaries are read from, and the roll-up of what batches have counted.
 
-Batches count by minute and layout, and every change makes another layout. So a few seconds later, or at the end of the
-hour where nothing changes, those rows move here: one row for each flag and hour, with a count for each minute, and one
-for each flag and day, with a count for each hour. Each evaluation is counted in exactly one of the two forms at any
-time, since a row moves in one transaction; what arrives late moves later, in the same way.
+Batches count by minute and layout, and every change creates another layout. So after a few seconds, or at the end of
+the hour if nothing changes, those rows move here: one row for each flag and hour, with a count for each minute, and one
+for each flag and day, with a count for each hour. Each evaluation is always counted in exactly one of the two forms,
+because a row moves in one transaction; late evaluations move later in the same way.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ from flagstaff.storage.history.summaries import outcomes_of
 
 HOUR, DAY = 60, 1440  # spans, in minutes
 FLAG_COUNTS_VERSION = 1
-PENDING_LAYOUTS = 8  # with more of them, an environment's counts do not wait for the end of the hour
+PENDING_LAYOUTS = 8  # with more of them, an environment's counts are rolled up before the end of the hour
 ROWS_AT_ONCE = 50
 
 Kind = tuple[Outcome, int]  # an outcome and the rollout's percentage, which is 0 where the outcome is not a rollout's
@@ -59,7 +59,7 @@ _add_bytes_statement = dialect.upsert(
 
 
 class Series(msgspec.Struct, array_like=True):
-    """How often one kind of answer was given for a flag, by part of the span. What is added later stands at the end."""
+    """How often one kind of answer was given for a flag, by part of the span. New fields are added at the end."""
 
     outcome: int
     percentage: int
@@ -67,9 +67,9 @@ class Series(msgspec.Struct, array_like=True):
 
 
 def decode_counts(version: int, content: bytes) -> list[Series]:
-    """A row's counts. Raises ValueError for a version that is not known."""
+    """A row's counts. Raises ValueError for an unknown version."""
     if version != FLAG_COUNTS_VERSION:
-        raise ValueError(f"flag counts of version {version} are not known")
+        raise ValueError(f"flag counts of version {version} are unknown")
     return _decoder.decode(content)
 
 
@@ -79,7 +79,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 @dataclass(slots=True)
 class _Moved:
-    """What leaves `summaries`, by the start of an hour and by flag; and the room it takes, by hour."""
+    """What is removed from `summaries`, by the start of an hour and by flag; and its size, by hour."""
 
     hours: defaultdict[int, defaultdict[str, Kinds]] = field(default_factory=lambda: defaultdict(_no_kinds))
     bytes: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
@@ -105,7 +105,7 @@ def kind_of(outcome: Outcome, percentage: int) -> Kind:
 
 
 async def lock_environment(connection: AsyncConnection, number: int) -> None:
-    """Let nobody else write to an environment's history until the transaction ends."""
+    """Lock an environment's history against other writes until the transaction ends."""
     await connection.execute(_lock_query, {"number": number})
 
 

@@ -1,6 +1,6 @@
 """Segments: some hundred successive evaluations of one environment and one layout, packed column by column into a row.
 
-Every evaluate call passes here, so whatever is done for each evaluation is a loop that runs in C.
+Every evaluate call passes through here, so work per evaluation is done in loops that run in C.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -17,14 +17,14 @@ from flagstaff.domain.accounts import email_identity
 from flagstaff.evaluation.history.records import RecordGroup
 
 SEGMENT_VERSION = 1  # of a segment's content: columns as msgpack; the layout says what the recorded bytes mean
-SEGMENT_SIZE = 500  # how many evaluations are packed at once; the event loop stands still meanwhile
+SEGMENT_SIZE = 500  # how many evaluations are packed at once, which blocks the event loop
 CONTINUED_SIZE = 100  # a segment with fewer is continued by one with fewer
 NANOSECONDS_A_SPAN = 3600 * 10**9  # no segment crosses the full hour, so the old ones can be dropped whole
 MICROSECONDS_A_SPAN = NANOSECONDS_A_SPAN // 1000
 
 
 class Columns(msgspec.Struct, array_like=True):
-    """The evaluations: times in nanoseconds since 1970, who was asked for, and the recorded bytes of all, joined."""
+    """The evaluations: times in nanoseconds since 1970, users, and all recorded bytes, joined."""
 
     times: Sequence[int]
     users: Sequence[str | None]
@@ -33,7 +33,7 @@ class Columns(msgspec.Struct, array_like=True):
 
 
 class StoredColumns(msgspec.Struct, array_like=True, dict=True):
-    """Columns as they were stored; each is decoded when it is asked for."""
+    """Columns as they were stored; each is decoded when it is read."""
 
     packed_times: msgspec.Raw
     packed_users: msgspec.Raw
@@ -71,7 +71,7 @@ class Segment:
 
     @property
     def stored_bytes(self) -> int:
-        """How much room the row takes, but for its columns of a few bytes."""
+        """The size of the row, without its small columns."""
         return len(self.content) + len(self.user_hashes) + len(self.email_hashes)
 
     def continues(self, before: "Segment") -> bool:
@@ -102,7 +102,7 @@ class Segment:
 
 
 def pack_segments(group: RecordGroup, *, environment: int, layout_id: int) -> Iterator[tuple[Segment, Columns]]:
-    """Segments of a group's evaluations, oldest first, and what is in them."""
+    """Segments of a group's evaluations, oldest first, with their content."""
     for start in range(0, len(group.times), SEGMENT_SIZE):
         some = slice(start, start + SEGMENT_SIZE)
         segment, columns = _pack(group, some, environment, layout_id)
@@ -140,24 +140,24 @@ def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> 
 
 
 def unpack(version: int, content: bytes) -> StoredColumns:
-    """The columns of a segment's content. Raises ValueError for a version that is not known."""
+    """The columns of a segment's content. Raises ValueError for an unknown version."""
     if version != SEGMENT_VERSION:
-        raise ValueError(f"segments of version {version} are not known")
+        raise ValueError(f"segments of version {version} are unknown")
     return msgspec.msgpack.decode(content, type=StoredColumns)
 
 
 def user_hash(user_id: str) -> bytes:
-    """What stands for a user in a segment's hashes."""
+    """A user's hash in a segment."""
     return _hashes((user_id,))
 
 
 def email_hash(email: str) -> bytes:
-    """What stands for an email, in any case, in a segment's hashes."""
+    """An email's hash in a segment, ignoring case."""
     return _hashes((email,), email_identity)
 
 
 def _hashes(texts: Collection[str | None], identity: Callable[[str], str] = str) -> bytes:
-    # Joined, texts are encoded and made the same in one step. None holds a NUL: what comes from outside is refused.
+    # Texts are joined so that they are encoded and folded in one step. None contains a NUL, which input checks refuse.
     found = set(texts)
     found.discard(None)
     encoded = identity("\0".join(cast("set[str]", found))).encode().split(b"\0") if found else ()

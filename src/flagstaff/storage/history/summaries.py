@@ -1,12 +1,12 @@
-"""How often each outcome came of each flag, counted by minute while batches pass, so that nobody scans evaluations.
+"""Counts of each outcome of each flag by minute, kept as batches are written, so that summaries scan no evaluations.
 
 A row of `summaries` holds the counts of a minute and a layout until they are rolled up (see rollups.py). Its block is a
 64-bit number for each outcome and each of the layout's recorded flags, outcome by outcome, so that an outcome which is
-added later only makes blocks longer; zeros at the end are left out, and what remains is compressed. Read as one big
-integer, blocks are added in one step, for 1 flag or 200. A flag that is constant in a layout needs no counts: its
-outcome came as often as there were evaluations.
+added later only makes blocks longer; trailing zeros are left out, and the rest is compressed. Read as one big integer,
+blocks are added in one step, for 1 flag or 200. A flag that is constant in a layout needs no counts: its outcome
+occurred in every evaluation.
 
-Version 1 of the block went flag by flag, with seven outcomes each.
+Version 1 of the block was ordered flag by flag, with seven outcomes each.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ NANOSECONDS_A_MINUTE = 60 * 10**9
 _MICROSECONDS_A_MINUTE = NANOSECONDS_A_MINUTE // 1000
 _NUMBER_SIZE = 8
 _OUTCOMES_IN_VERSION_1 = 7
-_FLAGS_AT_ONCE = 64  # of some hundred evaluations: half a millisecond, for which the event loop stands still
+_FLAGS_AT_ONCE = 64  # with some hundred evaluations: blocks the event loop for half a millisecond
 _OUTCOMES = range(len(Outcome))
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
@@ -50,7 +50,7 @@ _add_statement = dialect.upsert(
 
 @dataclass(slots=True)
 class Count:
-    """How many evaluations there were, their block as an integer, and the room that they take."""
+    """The number of evaluations, their block as an integer, and their size."""
 
     width: int  # recorded flags
     evaluations: int = 0
@@ -65,9 +65,9 @@ class SummaryCounts:
         self.by_key: dict[tuple[int, int, int], Count] = {}
 
     async def add(self, segment: Segment, layout: Layout, columns: Columns, layout_bytes: int) -> None:
-        """Count a segment's evaluations and, where its layout is new, that one's bytes.
+        """Count a segment's evaluations and, if its layout is new, the layout's bytes.
 
-        Every few flags, others have their turn.
+        Pauses for other work every few flags.
         """
         first = segment.first_time // _MICROSECONDS_A_MINUTE
         if first == segment.last_time // _MICROSECONDS_A_MINUTE:
@@ -99,14 +99,14 @@ async def _count(layout: Layout, joined: bytes) -> int:
 
 @cache
 def outcomes_by_byte(rollout_percentage: int, default: Outcome) -> bytes:
-    """A table from recorded bytes to outcomes; what no layout of today records is not counted (255)."""
+    """A table from recorded bytes to outcomes; bytes that no current layout records are not counted (255)."""
     flag = LayoutFlag(UUID(int=0), "", rollout_percentage, default)
     known = bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(RULE_OUTCOMES)))
     return known.ljust(256, b"\xff")
 
 
 async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:
-    """Add a batch's counts to the stored ones, to which nobody else may be adding."""
+    """Add a batch's counts to the stored ones, which the caller must have locked."""
     for *key, evaluations, block, version, size in await connection.execute(
         _stored_query, {"keys": list(counts.by_key)}
     ):
@@ -134,7 +134,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
 def outcomes_of(
     layout: Layout, evaluations: int, block: bytes, version: int
 ) -> Iterator[tuple[LayoutFlag, Outcome, int]]:
-    """How often each outcome came of each flag of a layout; outcomes that did not come are left out."""
+    """The count of each outcome of each flag of a layout; outcomes that did not occur are left out."""
     width = len(layout.recorded)
     numbers = _numbers(_read_block(block, version, width))
     for outcome in Outcome if width else ():
@@ -154,7 +154,7 @@ def _read_block(stored: bytes, version: int, width: int) -> int:
     if version == SUMMARY_VERSION:
         return block
     if version != 1:
-        raise ValueError(f"summaries of version {version} are not known")
+        raise ValueError(f"summaries of version {version} are unknown")
     numbers = _numbers(block)
     numbers += [0] * (width * _OUTCOMES_IN_VERSION_1 - len(numbers))
     return _block(

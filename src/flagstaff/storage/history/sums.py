@@ -1,6 +1,6 @@
-"""Reading summaries: counts by flag and interval, from the rows of hours and days and from what is not rolled up yet.
+"""Reads summaries: counts by flag and interval, from the rows of hours and days and from those not yet rolled up.
 
-What a summary costs follows from the flags and the time that it is about, not from how often anything changed.
+The cost of a summary depends on its flags and time range, not on the number of changes.
 """
 
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ _counts = tables.flag_counts.c
 
 
 class TooManyCellsError(Exception):
-    """An answer would hold more flags times intervals than are allowed."""
+    """A result would have more flags times intervals than allowed."""
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ async def sum_by_interval(
     if interval % HOUR:
         await _add_rows(connection, asked, HOUR, sums, turns)
     else:
-        # Of the first hour a part may be too old; all others are whole.
+        # The first hour may be partly too old; all others are complete.
         whole = -(-asked.minutes.start // HOUR) * HOUR
         first = _Asked(number, range(asked.minutes.start, min(whole, asked.minutes.stop)), flag_key)
         await _add_rows(connection, first, HOUR, sums, turns)
@@ -125,7 +125,7 @@ async def _rows(connection: AsyncConnection, asked: _Asked, span: int) -> AsyncI
             if len(rows) < ROWS_AT_ONCE:
                 return
             last = (rows[-1].start, rows[-1].flag_key)
-    # The rows of one flag lie far apart: looked up one by one, none of another flag is read.
+    # The rows of one flag are far apart: looking them up one by one reads no rows of other flags.
     ends = [sa.select(end(_counts.start)).where(of_span).scalar_subquery() for end in (sa.func.min, sa.func.max)]
     oldest, newest = (await connection.execute(sa.select(*ends))).one()
     if oldest is None:

@@ -1,4 +1,4 @@
-"""What Alembic runs for every command: the migrations, on the connection that migrate.py hands over."""
+"""Run by Alembic for every command: the migrations, on the connection from migrate.py."""
 
 from alembic import context
 

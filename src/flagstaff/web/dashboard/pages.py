@@ -1,4 +1,4 @@
-"""The dashboard: its page at every path that has no other use, and its files, which the build has compressed.
+"""The dashboard: its page at every path that has no other use, and its files, which the build compresses.
 
 The page may load resources only from this server and run scripts only from files. Inline styles need a nonce, which is
 new for every page.

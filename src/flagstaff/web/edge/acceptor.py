@@ -1,6 +1,6 @@
-"""Accepts connections, in place of the event loop's own server: that one stops for good when descriptors run out.
+"""Accepts connections in place of the event loop's own server, which stops permanently when descriptors run out.
 
-A connection beyond the bounds gets its answer and its descriptor is free again before the next one is looked at.
+A connection beyond the bounds is answered and its descriptor released before the next one is accepted.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from flagstaff.web.edge.refusals import Refusals
 
 log = structlog.get_logger(__name__)
 
-_AT_ONCE = 64  # then others get their turn on the event loop
-_PAUSE_SECONDS = 1.0  # when the system refuses to hand out connections
-_RETRY_AFTER_SECONDS = 10  # silent connections are closed by then
+_AT_ONCE = 64  # before other work runs on the event loop
+_PAUSE_SECONDS = 1.0  # after the system has refused to accept connections
+_RETRY_AFTER_SECONDS = 10  # by then silent connections have been closed
 _DETAIL = "There are too many connections. Close some, or try again later."
 
 
 class Acceptor:
-    """One listening socket, from `start` to `close`. Stands where uvicorn keeps an `asyncio.Server`."""
+    """One listening socket, from `start` to `close`. Replaces uvicorn's `asyncio.Server`."""
 
     def __init__(
         self,
@@ -43,13 +43,13 @@ class Acceptor:
         self._resume: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Accept from now on."""
+        """Start to accept connections."""
         self._listener.setblocking(False)
         self._resume = None
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
-        """Accept no more."""
+        """Stop accepting connections."""
         if self._resume is not None:
             self._resume.cancel()
         self._loop.remove_reader(self._listener)
@@ -64,7 +64,7 @@ class Acceptor:
                 connection, peer = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
-            except OSError as error:  # no descriptors or no memory: whoever waits will wait a little longer
+            except OSError as error:  # no descriptors or no memory: waiting clients wait a little longer
                 log.warning("accept_failed", error=str(error), open=self._admission.open)
                 self._loop.remove_reader(self._listener)
                 self._resume = self._loop.call_later(_PAUSE_SECONDS, self.start)
@@ -91,7 +91,7 @@ class Acceptor:
         protocol.on_lost = leave
         try:
             await self._loop.connect_accepted_socket(lambda: protocol, connection)
-        except OSError as error:  # it has gone already
+        except OSError as error:  # the client has already left
             log.debug("connection_not_opened", error=str(error))
             connection.close()
             leave()

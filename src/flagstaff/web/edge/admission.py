@@ -1,4 +1,4 @@
-"""How many connections there may be: of one address and in all. What is left of the descriptors is the store's."""
+"""Bounds on connections, per address and in all, which leave descriptors free for the store."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from flagstaff.settings import IPNetwork
 
 
 class Admission:
-    """Counts the open connections. Trusted proxies carry many clients, so the bound of one address is not theirs."""
+    """Counts open connections. The bound per address does not apply to trusted proxies, which carry many clients."""
 
     def __init__(self, *, most: int, most_per_address: int, trusted_proxies: Sequence[IPNetwork]) -> None:
         self.most = most
@@ -19,12 +19,12 @@ class Admission:
         self._by_address: Counter[str] = Counter()
 
     def keep_within(self, descriptors: int) -> None:
-        """Lower the bounds where fewer descriptors are free for connections; no address then gets more than half."""
+        """Lower the bounds if fewer descriptors are free for connections; no address then gets more than half."""
         self.most = min(self.most, descriptors)
         self.most_per_address = min(self.most_per_address, max(1, self.most // 2))
 
     def enter(self, peer: str) -> str | None:
-        """Count a connection from `peer`; return what to `leave` with, or None if there is no room for it."""
+        """Count a connection from `peer`; return what to pass to `leave`, or None if there is no room for it."""
         address = client_address(peer, None, ())
         if self.open >= self.most or self._is_full(peer, address):
             self.refused += 1
@@ -34,7 +34,7 @@ class Admission:
         return address
 
     def leave(self, address: str) -> None:
-        """Count a connection no longer."""
+        """Stop counting a connection."""
         self.open -= 1
         self._by_address[address] -= 1
         if not self._by_address[address]:

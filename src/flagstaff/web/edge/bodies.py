@@ -1,4 +1,4 @@
-"""The bounds on request bodies, by the address that a request is sent to."""
+"""The bounds on request bodies, by path."""
 
 import re
 
@@ -9,11 +9,11 @@ from flagstaff.web.edge.heads import content_length
 
 _KIB = 1024
 BODY_MAX_BYTES = 256 * _KIB
-"""For evaluations, and the most that any address takes."""
+"""For evaluations, and the most that any path accepts."""
 
 # A description has up to 10,000 characters, and JSON may spell a character with twelve bytes.
 _WITH_DESCRIPTION = 128 * _KIB
-# Enough for a password of 1,024 such characters beside an email, and for a rule.
+# Enough for a password of 1,024 such characters and an email, and for a rule.
 _OTHERS = 16 * _KIB
 _BOUNDS = (
     (re.compile(r"/sdk/.*"), BODY_MAX_BYTES),
@@ -23,12 +23,12 @@ _BOUNDS = (
 
 
 def body_max_bytes(path: str) -> int:
-    """How long a body may be that is sent to an address."""
+    """The maximum length of a body sent to a path."""
     return next((bound for pattern, bound in _BOUNDS if pattern.fullmatch(path)), _OTHERS)
 
 
 class BodyLimit:
-    """Refuses a body over the bound: at once when its length is announced, else as soon as it has grown too long."""
+    """Refuses a body over the bound: at once if Content-Length exceeds it, otherwise when too much has arrived."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -55,4 +55,4 @@ class BodyLimit:
 
 
 def _too_large(bound: int) -> Error:
-    return Error(Code.TOO_LARGE, f"The body is larger than {bound // _KIB} KiB, the most that this address accepts.")
+    return Error(Code.TOO_LARGE, f"The body is larger than {bound // _KIB} KiB, the most that this path accepts.")

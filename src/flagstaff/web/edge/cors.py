@@ -1,4 +1,4 @@
-"""Which web pages may call: any page `/sdk`, where no cookie is used; our own and the allowed ones everything else."""
+"""Cross-origin rules: any page may call `/sdk`, which uses no cookies; only our own and allowed pages the rest."""
 
 from collections.abc import Collection, Sequence
 
@@ -22,13 +22,13 @@ _API_PREFLIGHT: Headers = (
 
 
 class CrossOrigin:
-    """Says which headers a response needs for the page that asked."""
+    """Chooses the headers of a response by the origin of the page that sent the request."""
 
     def __init__(self, allowed_origins: Collection[str]) -> None:
         self._allowed = frozenset(origin.encode() for origin in allowed_origins)
 
     def headers(self, path: str, origin: bytes | None) -> Headers:
-        """The headers of any response to a page at `origin`; without an origin, only that it would matter."""
+        """The headers of any response to a page at `origin`; without an origin, only `Vary`."""
         if path.startswith("/sdk/"):
             return _ANY
         if not self._allowed:
@@ -38,7 +38,7 @@ class CrossOrigin:
         return ((b"access-control-allow-origin", origin), (b"vary", b"Origin"), _API_EXPOSED)
 
     def preflight(self, path: str, origin: bytes) -> Headers:
-        """What the answer to a preflight adds; nothing for pages that may not call: their browsers hold them back."""
+        """The headers of the answer to a preflight; none for pages that may not call, so browsers block the request."""
         if path.startswith("/sdk/"):
             return _SDK_PREFLIGHT
         return _API_PREFLIGHT if origin in self._allowed else ()

@@ -1,4 +1,4 @@
-"""The one table from what goes wrong to what HTTP says, and the one shape in which it says so (RFC 9457)."""
+"""Maps errors to HTTP statuses and problem documents (RFC 9457)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ STATUSES = {
     Code.INTERNAL: 500,
     Code.UNAVAILABLE: 503,
 }
-# As RFC 9110 and 6585 call them: Python's names differ between its versions.
+# The names in RFC 9110 and RFC 6585; Python's names differ between its versions.
 _TITLES = {413: "Content Too Large", 414: "URI Too Long"}
 MEDIA_TYPE = "application/problem+json"
 
 
 class UnauthenticatedError(Error):
-    """An UNAUTHENTICATED with a challenge of its own; all others are answered with `Bearer`."""
+    """An UNAUTHENTICATED error with its own challenge; all others use `Bearer`."""
 
     def __init__(self, message: str, challenge: bytes) -> None:
         super().__init__(Code.UNAUTHENTICATED, message)
@@ -35,7 +35,7 @@ class UnauthenticatedError(Error):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error as HTTP says it, ready to be sent."""
+    """An error as an HTTP response."""
 
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
@@ -43,7 +43,7 @@ class Problem:
 
 
 def problem_of(error: Error, request_id: str) -> Problem:
-    """What HTTP says of a domain error."""
+    """The HTTP response for a domain error."""
     headers = []
     if error.retry_after_seconds is not None:
         headers.append((b"retry-after", b"%d" % error.retry_after_seconds))
@@ -63,7 +63,7 @@ def problem(
     fields: list[dict[str, str]] | None = None,
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Problem:
-    """A problem document. `kind` is a domain error's code; errors that only HTTP knows are named by their status."""
+    """A problem document. `kind` is a domain error's code; errors that exist only in HTTP are named by their status."""
     title = _TITLES.get(status) or HTTPStatus(status).phrase
     document = {
         "type": f"urn:flagstaff:error:{kind or title.lower().replace(' ', '_')}",
@@ -84,8 +84,8 @@ def problem(
 
 
 def internal_problem(request_id: str) -> Problem:
-    """What HTTP says of a crash: nothing but where to look."""
-    detail = "Something went wrong on our side. The log has more under this request's id."
+    """The HTTP response for a crash, which only says where to look."""
+    detail = "An internal error occurred. The server's log has details under this request's id."
     return problem(500, detail, request_id, kind=Code.INTERNAL)
 
 

@@ -1,10 +1,10 @@
-"""What the parser lets pass in a request's head and HTTP/1.1 (RFC 9112) does not, or what this server does not do."""
+"""Checks request heads for what the parser accepts but HTTP/1.1 (RFC 9112) forbids or this server does not support."""
 
 import re
 from collections.abc import Sequence
 
 CONTENT_LENGTH_MAX = 10**15
-"""What `content_length` returns for anything longer: far beyond every bound, and cheap to compare."""
+"""What `content_length` returns for any larger number: far above every bound, and cheap to compare."""
 
 is_host = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:%\[\]-]*").fullmatch
 """Whether a text may be a Host header's; it may be empty."""
@@ -13,7 +13,7 @@ _LENGTH_DIGITS = 15
 
 
 def objection(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, str] | None:
-    """The status and the detail with which to refuse a head; None if it is in order. Names are in lower case."""
+    """The status and detail with which to refuse a head; None if it is valid. Header names are in lower case."""
     if version not in ("1.1", "1.0"):
         return 505, f"HTTP/{version} is not supported. Use HTTP/1.1."
     if method == b"CONNECT":
@@ -25,8 +25,8 @@ def objection(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]
             if not is_host(value):
                 return 400, "The Host header is not a valid host name or address."
         elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
-            # Whoever reads a coding differently sees the body end elsewhere.
-            return 501, "The request's transfer coding is not supported. Use Transfer-Encoding: chunked."
+            # A proxy that interprets a coding differently sees the body end elsewhere.
+            return 501, "The request's Transfer-Encoding is not supported. Use Transfer-Encoding: chunked."
     if hosts > 1 or (not hosts and version == "1.1"):
         return 400, f"The request has {hosts or 'no'} Host headers. Send exactly one."
     return None

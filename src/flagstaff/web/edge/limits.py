@@ -1,4 +1,4 @@
-"""The rate limits, and whom a request counts against."""
+"""The rate limits, and the client that a request counts against."""
 
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from flagstaff.runtime.limiter import SlidingWindow
 
 
 def limited(wait_seconds: int) -> Error:
-    """The refusal of a request beyond its limit."""
+    """The error for a request beyond its limit."""
     return Error(Code.LIMITED, "Too many requests. Try again later.", retry_after_seconds=wait_seconds)
 
 
 class NetworkWindows:
-    """A limit for each client, and a higher one for the networks of IPv6 that one customer may have: /56 and /48.
+    """A limit for each client, and higher ones for the IPv6 networks that one customer may have: /56 and /48.
 
-    Whoever has a /48 has 65,536 networks of the size that counts as one client.
+    A /48 contains 65,536 networks of the size that counts as one client.
     """
 
     def __init__(self, count: int, window_seconds: float, *, capacity: int) -> None:
-        """At most `count` hits of a client within any `window_seconds`; four times that of a /56, 16 times of a /48."""
+        """At most `count` hits of a client within any `window_seconds`; 4 times that for a /56, 16 times for a /48."""
         self._windows = [SlidingWindow(count * times, window_seconds, capacity=capacity) for times in (1, 4, 16)]
 
     def hit(self, client: str) -> int:
@@ -43,7 +43,7 @@ class NetworkWindows:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Each limit, or None where it is off."""
+    """The limits; None means that a limit is off."""
 
     evaluate: SlidingWindow | None
     register: NetworkWindows | None
@@ -55,15 +55,15 @@ class Limits:
     trusted_proxies: Sequence[IPv4Network | IPv6Network]
 
     def client(self, scope: Scope) -> str:
-        """Whom a request counts against: its address, or of IPv6 the /64."""
+        """The client that a request counts against: its IPv4 address, or its IPv6 /64."""
         return self.client_of(scope.get("client"), scope["headers"])
 
     def client_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """The same, of a request that came from `peer` (address and port, if it has any) with these headers."""
+        """The same for a request from `peer` (address and port, if any) with these headers."""
         return client_address(peer[0] if peer else "", _forwarded_for(headers), self.trusted_proxies)
 
     def address_of(self, peer: Sequence[Any] | None, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-        """The address of the client itself, as the log shows it; None if the peer has none."""
+        """The client's own address, as the log shows it; None if the peer has none."""
         return find_client(peer[0], _forwarded_for(headers), self.trusted_proxies) if peer else None
 
 
@@ -85,7 +85,7 @@ class Admission:
     choose: Callable[[Limits], NetworkWindows | None]
 
     def __call__(self) -> None:
-        """Nothing: the route has counted the request before it read the body."""
+        """Does nothing: the route counted the request before it read the body."""
 
     def admit(self, request: Request) -> None:
         """Count a request; raises Error LIMITED beyond the limit."""
@@ -96,7 +96,7 @@ class Admission:
 
 
 def admission(choose: Callable[[Limits], NetworkWindows | None]) -> Admission:
-    """A dependency that has an `AdmittedRoute` count each request against one of the limits."""
+    """A dependency that makes an `AdmittedRoute` count each request against one of the limits."""
     return Admission(choose)
 
 

@@ -1,6 +1,6 @@
-"""The request's edge: its id, its line in the log, its figures, its cross-origin manners, and the last catch.
+"""The outermost layer of a request: its id, log entry, metrics, CORS headers, and the handler of last resort.
 
-Whatever goes wrong further in, the client gets one problem document and the log one entry.
+For any error further in, the client gets one problem document and the log one entry.
 """
 
 import itertools
@@ -26,14 +26,14 @@ SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy"
 
 
 class RequestIds:
-    """Ids that tell requests apart, also those of several processes. A caller may bring a short plain one."""
+    """Request ids, unique across processes. A caller may send a short plain one."""
 
     def __init__(self) -> None:
         self._prefix = secrets.token_hex(6)
         self._count = itertools.count(1)
 
     def choose(self, given: bytes | None) -> str:
-        """The caller's id if it is harmless, else a new one."""
+        """The caller's id if it is safe to log, otherwise a new one."""
         if given is not None and _acceptable_id.fullmatch(given):
             return given.decode()
         return f"{self._prefix}-{next(self._count):x}"
@@ -41,7 +41,7 @@ class RequestIds:
 
 @dataclass(slots=True)
 class _Exchange:
-    """One request on its way: what its response has said so far."""
+    """A request in progress: what its response has sent so far."""
 
     status: int = 0
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
@@ -108,7 +108,7 @@ class Edge:
         except Error as error:
             await send_problem(problem_of(error, request_id), send)
         except ClientDisconnect:
-            return  # the client left before it had sent its request; `_note` sees that there is no answer
+            return  # the client left before it had sent its request; `_note` finds that there is no response
         except Exception:
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if not exchange.status:
@@ -116,11 +116,11 @@ class Edge:
 
     def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
         if not exchange.status:
-            return  # the client left before there was an answer
+            return  # the client left before there was a response
         route = getattr(scope.get("route"), "path", "none")
         if scope["path"] == self._evaluate_path:
             self._metrics.evaluate_responses[exchange.status] += 1
-            return  # each is in the history, where it can be searched
+            return  # the history has every evaluation, and can be searched
         self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
             peer = scope.get("client")

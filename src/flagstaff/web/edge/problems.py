@@ -1,4 +1,4 @@
-"""How the errors are documented: the shape of a problem document, and which statuses a route answers."""
+"""The documentation of errors: the shape of a problem document, and the statuses of each route."""
 
 from typing import Any
 
@@ -13,28 +13,28 @@ class FieldProblem(BaseModel):
 
 
 class ProblemDocument(BaseModel):
-    """Every error (RFC 9457)."""
+    """An error (RFC 9457)."""
 
     type: str = Field(examples=["urn:flagstaff:error:invalid"])
     title: str = Field(examples=["Bad Request"])
     status: int = Field(examples=[400])
     detail: str = Field(examples=["The request is invalid."])
     request_id: str
-    errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, for bad input.")
+    errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, if the input is invalid.")
 
 
 _DESCRIPTIONS = {
     400: "Malformed or invalid input; `errors` names the fields.",
     401: "The access token is missing, malformed or expired.",
     403: "Registration is closed.",
-    404: "It does not exist, or it is not yours.",
+    404: "The resource does not exist or is not yours.",
     409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
     "used for another request.",
     413: "The body is larger than this operation accepts.",
-    429: "The rate limit is exceeded; `Retry-After` says for how many seconds.",
-    500: "Something went wrong on our side; the log has more under this request's id.",
+    429: "The rate limit is exceeded; `Retry-After` is the number of seconds to wait.",
+    500: "An internal error; the server's log has details under this request's id.",
     503: "The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing "
-    "was changed; try again after so many seconds. Without it the change may be in force: read before you repeat.",
+    "was changed; try again after that many seconds. Without it the change may be stored: read before you repeat.",
 }
 
 

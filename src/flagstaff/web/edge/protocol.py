@@ -1,8 +1,8 @@
-"""uvicorn's HTTP/1.1 protocol with bounds: on what a client sends, on what waits, and on the time that it may take.
+"""uvicorn's HTTP/1.1 protocol with bounds on what a client sends, on what waits, and on the time that it takes.
 
-uvicorn has none, so one client could fill the memory with a header that never ends, or hold connections for good by
-sending a byte now and then. It also stops reading a request's body when the client offers another protocol, and takes
-the body for the next request. Read against uvicorn 0.54 (protocols/http/httptools_impl.py).
+uvicorn has none, so one client could fill the memory with an endless header, or hold connections forever by sending a
+byte now and then. It also stops reading a request's body when the client offers another protocol, and parses the body
+as the next request. Read against uvicorn 0.54 (protocols/http/httptools_impl.py).
 """
 
 from asyncio import BaseTransport, TimerHandle, Transport
@@ -21,12 +21,12 @@ from flagstaff.web.edge.refusals import Refusals
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a client may send and how long it may take. Times are counted in ticks, so each may last one tick more."""
+    """What a client may send and how long it may take. Times are counted in ticks, so each may be one tick longer."""
 
     url_bytes: int = 8 * 1024
     head_bytes: int = 64 * 1024
     headers: int = 100  # trailers included
-    waiting_requests: int = 32  # read, behind one that is being answered
+    waiting_requests: int = 32  # read while an earlier one is being answered
     tick_seconds: float = 5
     head_ticks: int = 2  # from its first byte on; and for the first byte of a connection
     body_ticks: int = 6
@@ -34,16 +34,16 @@ class Bounds:
 
 
 class Phase(Enum):
-    """What the client is to send next."""
+    """What the client is expected to send next."""
 
-    REQUEST = auto()  # a new one, or nothing: the connection is between requests, or waits for an answer
+    REQUEST = auto()  # a new one, or nothing: the connection is between requests or waits for a response
     HEAD = auto()
-    BODY = auto()  # of a request that the app has begun to answer
-    HELD_BODY = auto()  # of one that it does not know of yet
+    BODY = auto()  # of a request that has reached the application
+    HELD_BODY = auto()  # of a request that has not reached it yet
 
 
 class _FlowControl(FlowControl):
-    """uvicorn's, but that nothing more is read while pipelined requests wait: it would queue them without end."""
+    """uvicorn's flow control, but reading stops while pipelined requests wait: uvicorn's queue has no bound."""
 
     def __init__(self, transport: Transport, pipeline: Collection[object]) -> None:
         super().__init__(transport)
@@ -55,12 +55,12 @@ class _FlowControl(FlowControl):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. What it refuses itself, it refuses with the problem documents of the rest and then closes."""
+    """One connection. It refuses requests with the same problem documents as the application, and then closes."""
 
     bounds: ClassVar[Bounds] = Bounds()
     refusals: ClassVar[Refusals]
 
-    # What follows is each connection's own.
+    # Set for each connection.
     phase = Phase.REQUEST
     on_lost: Callable[[], None] | None = None
     """Called once, when the connection has ended."""
@@ -68,7 +68,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _is_refused = False
     _head_bytes = 0  # in whole headers
     _head_headers = 0
-    _untold_bytes = 0  # read since the parser last told of something
+    _untold_bytes = 0  # read since the parser's last callback
     _has_told = False
     _ticks_left = 0
     _clock: TimerHandle
@@ -86,14 +86,14 @@ class BoundedProtocol(HttpToolsProtocol):
             self.on_lost()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Keep the connection of a client that has sent all it wants to send until it has its answer."""
+        """Keep the connection of a client that has finished sending until it has its response."""
         if self.phase is not Phase.REQUEST or self._is_answered():
             return False
         self.cycle.keep_alive = False
         return True
 
     def await_client(self, phase: Phase, ticks: int) -> None:
-        """Begin a phase, which the client has so many ticks to end."""
+        """Begin a phase, which the client must finish within this many ticks."""
         self.phase = phase
         self._ticks_left = ticks
 
@@ -109,7 +109,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_url(url)
         self._head_bytes += len(url)
         if len(self.url) > self.bounds.url_bytes:
-            self._fail(414, f"The request's address is longer than {self.bounds.url_bytes} bytes.")
+            self._fail(414, f"The request's URL is longer than {self.bounds.url_bytes} bytes.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._has_told = True
@@ -119,14 +119,14 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fail(431, self._too_large_head())
         if self._head_headers > self.bounds.headers:
             self._fail(431, f"The request has more than {self.bounds.headers} headers.")
-        if self.phase is Phase.HEAD:  # a trailer says nothing: the request is under way, and proxies check heads only
+        if self.phase is Phase.HEAD:  # trailers are ignored: the request has started, and proxies check only heads
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         if refusal := objection(self.parser.get_method(), self.parser.get_http_version(), self.headers):
             self._fail(*refusal)
         if self.parser.should_upgrade():
-            return  # `_parse` has it read again as an ordinary request
+            return  # `_parse` parses it again as an ordinary request
         super().on_headers_complete()
         self.await_client(Phase.BODY, self.bounds.body_ticks)
 
@@ -149,19 +149,19 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._has_told or self.phase is not before or before is Phase.REQUEST:
             self._untold_bytes = 0
             return
-        # The parser tells of a header, also of one behind the chunks of a body, when it has all of it.
+        # The parser reports a header, or a trailer after a body's chunks, once it is complete.
         self._untold_bytes += len(data)
         if self._untold_bytes > self.bounds.head_bytes:
             self.refuse(431, self._too_large_head())
 
     def _parse(self, data: bytes) -> None:
-        """Feed the parser, in place of uvicorn, which would leave a request that offers an upgrade half read."""
+        """Feed the parser in place of uvicorn, which would leave a request that offers an upgrade half read."""
         while True:
             try:
                 self.parser.feed_data(data)
             except httptools.HttpParserUpgrade as offer:
-                # The parser has stopped behind the head and does not read the body. A fresh one gets the head again,
-                # without the offer, which a server may ignore (RFC 9110, 7.8); then what came behind it.
+                # The parser has stopped after the head and does not read the body. A new parser gets the head again,
+                # without the offer, which a server may ignore (RFC 9110, 7.8), and then the rest.
                 data = self._head_without_offer() + data[offer.args[0] :]
                 self.parser = httptools.HttpRequestParser(self)
                 self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
@@ -181,16 +181,16 @@ class BoundedProtocol(HttpToolsProtocol):
         return f"The request's headers are larger than {self.bounds.head_bytes // 1024} KiB."
 
     def _fail(self, status: int, detail: str) -> None:
-        """Have the parser stop here; `_parse` then refuses."""
+        """Stop the parser here; `_parse` then refuses the request."""
         self._refusal = (status, detail)
         raise ValueError(detail)
 
     def refuse(self, status: int, detail: str) -> None:
-        """Answer the request that is being received with a problem and close; requests before it are still answered."""
+        """Answer the request being received with a problem and close; earlier requests are still answered."""
         if self.transport.is_closing() or self._is_refused:
             return
         self._is_refused = True
-        # Made in any case, since it is also counted and logged.
+        # Always built, because this also counts and logs it.
         answer = self.refusals.refuse(
             status,
             detail,
@@ -200,7 +200,7 @@ class BoundedProtocol(HttpToolsProtocol):
         )
         if not self._is_answered():
             if self.phase is not Phase.BODY:
-                # An earlier request is still being answered; the client learns from the close that this one was not.
+                # An earlier request is still being answered; the close shows the client that this one was not.
                 self.flow.pause_reading()
                 self.cycle.keep_alive = False
                 return
@@ -214,7 +214,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _is_answered(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
-    # The connection's clock: one timer for all its requests, since one for each would be felt.
+    # One timer for all of the connection's requests, because one for each would be measurably slower.
     def _start_clock(self) -> None:
         self._clock = self.loop.call_later(self.bounds.tick_seconds, self._tick)
 
@@ -226,11 +226,11 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._ticks_left >= 0:
             return
         if self.transport.is_closing() or self.flow.write_paused:
-            self.transport.abort()  # it does not read what it asked for
+            self.transport.abort()  # the client does not read the response
         elif self.phase is Phase.REQUEST:
             self.transport.close()
         else:
-            self.refuse(408, "The request did not arrive in time.")
+            self.refuse(408, "The request did not arrive in time. Send it without pauses.")
         self._ticks_left = self.bounds.head_ticks
 
     def _waits_for_us(self) -> bool:

@@ -1,6 +1,6 @@
-"""Refusals that never reach the application: of connections, and of requests that are not valid or come too slowly.
+"""Refusals of connections, and of requests that are invalid or too slow, which never reach the application.
 
-Each is counted. The log shows them at a bounded rate, so that a flood of them cannot fill a disk.
+Each is counted. They are logged at a bounded rate, so that a flood of them cannot fill a disk.
 """
 
 import time
@@ -21,7 +21,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 class BoundedLog:
-    """Writes at most `count` entries in any `seconds`; the next entry says how many were left out."""
+    """Writes at most `count` entries in any `seconds`; the next entry contains how many were left out."""
 
     def __init__(self, count: int, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._count = count
@@ -66,7 +66,7 @@ class Refusals:
         event: str = "request_refused",
         retry_after_seconds: int | None = None,
     ) -> bytes:
-        """Count and log a refusal; return the whole response, which says that the connection closes.
+        """Count and log a refusal; return the whole response, with `Connection: close`.
 
         `peer` is the other end's address and port, `given` what has been read of the request's headers.
         """

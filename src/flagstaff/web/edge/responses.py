@@ -1,4 +1,4 @@
-"""Responses: JSON, encoded from what a view made, at once or in pieces; and whole ones for where no application is."""
+"""Responses: JSON encoded at once or in pieces, and complete responses for use outside the application."""
 
 from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
@@ -14,8 +14,8 @@ from flagstaff.web.edge.errors import Problem
 
 _encoder = msgspec.json.Encoder()
 encode_json = _encoder.encode
-_PART_BYTES = 64 * 1024  # what the server buffers for a client before it has the sender wait
-# No cache may keep an answer, since it is somebody's and may change at any time.
+_PART_BYTES = 64 * 1024  # how much the server buffers for a client before the sender must wait
+# Caches must not store responses: they belong to one account and may change at any time.
 _HEADERS = {"cache-control": "no-store"}
 
 
@@ -25,12 +25,12 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 
 async def json_array_response(items: Iterable[Any], headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON array, however long, encoded and sent in pieces that let evaluations between."""
+    """A JSON array of any length, encoded and sent in small pieces so that evaluations can run in between."""
     return _PartsResponse(await in_pieces(_encode(items)), {**_HEADERS, **(headers or {})})
 
 
 def json_stream(pieces: Iterator[bytes]) -> Response:
-    """A JSON response made piece by piece while it is sent, which lets evaluations between.
+    """A JSON response that is encoded in small pieces as it is sent, so that evaluations can run in between.
 
     Each piece must take well under a millisecond.
     """
@@ -49,7 +49,7 @@ async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def no_content() -> Response:
-    """The answer to a deletion."""
+    """The response to a deletion."""
     return Response(status_code=204)
 
 
@@ -62,7 +62,7 @@ def raw_response(
 
 
 def _encode(items: Iterable[Any]) -> Generator[None, None, deque[bytes]]:
-    """The array in parts. It is whole before the first is sent, so that nothing can fail in the middle."""
+    """The array in parts, all encoded before the first is sent so that no error can occur halfway."""
     parts: deque[bytes] = deque()
     part = bytearray(b"[")
     for item in items:
@@ -78,7 +78,7 @@ def _encode(items: Iterable[Any]) -> Generator[None, None, deque[bytes]]:
 
 
 class _PartsResponse(Response):
-    """A body in parts, each of which is forgotten when it is sent."""
+    """A body in parts, each of which is released when it is sent."""
 
     def __init__(self, parts: deque[bytes], headers: Mapping[str, str]) -> None:
         length = str(sum(map(len, parts)))

@@ -1,1 +1,1 @@
-"""The management API, `/auth` and `/api`: people call it, the dashboard and scripts."""
+"""The management API, `/auth` and `/api`, for the dashboard, scripts and people."""

@@ -1,4 +1,4 @@
-"""HTTP of accounts: `/auth/*`, which needs no token but to end it, and `/api/me`."""
+"""HTTP of accounts: `/auth/*`, which needs no token except for logout, and `/api/me`."""
 
 from typing import Annotated
 
@@ -34,27 +34,27 @@ class Registration(Body):
 
 
 class Login(Body):
-    """The way in. Any text is taken: what is no account's email or password is simply wrong."""
+    """Credentials. Any text is accepted, because anything but an account's email and password is simply wrong."""
 
     email: Text
     password: Text
 
 
 class ResetRequest(Body):
-    """Who forgot the password."""
+    """The account whose password was forgotten."""
 
     email: Text
 
 
 class PasswordReset(Body):
-    """A new password, by the token from the mail."""
+    """A new password, with the token from the mail."""
 
     token: str
     new_password: Annotated[Password, Field(alias="newPassword")]
 
 
 class PasswordChange(Body):
-    """A new password, by the present one."""
+    """A new password, with the current one."""
 
     current_password: Text
     new_password: Password
@@ -80,7 +80,7 @@ class MessageOut(BaseModel):
 
 
 class MeOut(BaseModel):
-    """Whose token it is."""
+    """The account of a token."""
 
     user_id: str = Field(json_schema_extra={"format": "uuid"})
 
@@ -107,7 +107,7 @@ Client = Annotated[str, Depends(_client)]
 
 
 def _remember_client(request: Request, email: str, client: str) -> None:
-    # After the response, which must neither wait for a write nor fail with one.
+    # After the response, which must not wait for this write or fail with it.
     supervisor: Supervisor = request.app.state.supervisor
     known_clients: KnownClients = request.app.state.known_clients
     supervisor.start("known client", known_clients.remember(email, client))
@@ -143,7 +143,7 @@ async def log_in(body: Login, request: Request, accounts: Service) -> Response:
 
 @router.post("/auth/logout", status_code=204, response_class=Response, responses=problems(401, 503))
 async def log_out(token: CurrentToken, accounts: Service) -> Response:
-    """End the token that the request is made with, at once and on every instance."""
+    """End the token that the request is made with, immediately on every instance."""
     await accounts.log_out(token)
     return no_content()
 
@@ -155,7 +155,7 @@ async def log_out(token: CurrentToken, accounts: Service) -> Response:
     dependencies=[Depends(admission(lambda limits: limits.reset))],
 )
 async def forgot_password(body: ResetRequest, request: Request, accounts: Service) -> Response:
-    """Have a reset link mailed. The answer is the same whether or not the account exists."""
+    """Request a reset link by mail. The response is the same whether or not the account exists."""
     account = await accounts.find_account(body.email.strip())
     if account is not None:
         supervisor: Supervisor = request.app.state.supervisor
@@ -170,7 +170,7 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
     dependencies=[Depends(admission(lambda limits: limits.reset))],
 )
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
-    """Set a new password. Every outstanding link of the account is spent and every earlier token ends."""
+    """Set a new password. All of the account's reset links and tokens become invalid."""
     account = await accounts.reset_password(token=body.token, new_password=body.new_password, client=client)
     _remember_client(request, account.email, client)
     return PlainTextResponse(_RESET_DONE)
@@ -178,7 +178,7 @@ async def reset_password(body: PasswordReset, request: Request, accounts: Servic
 
 @router.get("/api/me", response_model=MeOut, responses=problems(401, 503))
 async def me(actor: CurrentActor) -> Response:
-    """Whose token this is."""
+    """The account that the token belongs to."""
     return json_response({"user_id": actor.account_id})
 
 
@@ -188,9 +188,9 @@ async def me(actor: CurrentActor) -> Response:
     responses=problems(400, 401, 413, 429, 503),
 )
 async def change_password(body: PasswordChange, request: Request, actor: CurrentActor, accounts: Service) -> Response:
-    """Set a new password, by the present one. A wrong one counts as a failed login.
+    """Set a new password. A wrong current password counts as a failed login.
 
-    Every token of the account ends, this one included, and every reset link; go on with the token in the answer.
+    All of the account's tokens, including this one, and its reset links become invalid. Use the token in the response.
     """
     assert actor.email is not None
     try:

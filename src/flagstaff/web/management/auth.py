@@ -1,4 +1,4 @@
-"""Who is calling: a bearer token opens `/api`, and nothing under it answers without one."""
+"""Authentication: everything under `/api` requires a bearer token."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,18 +16,18 @@ from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.web.edge.limits import admit
 
 PREFIX = "/api"
-# What an account may have done at the same time. SQLite has four readers, one of which is left to the others.
+# Requests of one account that run at the same time. SQLite has four readers; one is left for other accounts.
 AT_ONCE = 3
-# Ours have some 250. To take a long one apart costs time, and a deeply nested one Python's stack.
+# Our tokens have about 250. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
 _scheme = HTTPBearer(bearerFormat="JWT", auto_error=False, description="The token from POST /auth/login.")
 
 
 class Authentication:
-    """Lets a request to `/api` pass only with a valid token; before its body is read, before its route is looked up.
+    """Admits requests to `/api` only with a valid token, checked before the body is read and the route looked up.
 
-    An account's requests count against its limit, and some at a time are worked on until their answers have left; the
-    others wait. So no account keeps more than a share of the event loop, the database and the memory to itself.
+    An account's requests count against its limit. Only a few run at a time, until their responses are sent; the others
+    wait. So an account gets only a share of the event loop, the database and the memory.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Authentication:
 
 
 def bearer_token(scope: Scope) -> str:
-    """The token that a request brings; raises Error UNAUTHENTICATED unless it brings exactly one."""
+    """The token in a request; raises Error UNAUTHENTICATED unless there is exactly one."""
     given: list[bytes] = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(given) != 1:
         raise Error(Code.UNAUTHENTICATED, "Send one Authorization header: Bearer and the token from POST /auth/login.")

@@ -100,40 +100,40 @@ class ChangesPageOut(BaseModel):
     """Some changes, newest first."""
 
     items: list[ChangeOut]
-    next_cursor: str | None = Field(description="Leads to older changes; null when there are none.")
+    next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
 class PageQuery(BaseModel):
-    """How many changes to list, and from where on."""
+    """How many changes to list, and where to start."""
 
     model_config = ConfigDict(extra="forbid")
 
     limit: Annotated[int, Field(ge=1, le=100)] = 50
-    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the page before.")] = None
+    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
 
 
 class EnvironmentChangesQuery(PageQuery):
     """Which changes of an environment to list."""
 
-    flag_id: Annotated[UUID | None, Field(description="Only this flag's changes and its rules'.")] = None
+    flag_id: Annotated[UUID | None, Field(description="Only changes of this flag and its rules.")] = None
 
 
 class ProjectChangesQuery(PageQuery):
     """Which changes of a project to list."""
 
-    actor: Annotated[IdOrEmail | None, Field(description="By this account: its id or its email.")] = None
+    actor: Annotated[IdOrEmail | None, Field(description="Only changes by this account: its id or email.")] = None
     action: Annotated[Action | None, Field(description="Only this action.")] = None
     flag_key: Annotated[
-        FlagKey | None, Field(description="Of the flags with this key and their rules, also of deleted ones.")
+        FlagKey | None, Field(description="Only changes of flags with this key, even deleted, and their rules.")
     ] = None
     environment: Annotated[
-        IdOrKey | None, Field(description="In this environment, which may be deleted: its id or its key.")
+        IdOrKey | None, Field(description="Only changes in this environment, which may be deleted: its id or key.")
     ] = None
     since: Since = None
     until: Until = None
 
     def filter(self) -> ProjectChangeFilter:
-        """The same for the service."""
+        """The filter for the service."""
         return ProjectChangeFilter(self.actor, self.action, self.flag_key, self.environment, self.since, self.until)
 
 
@@ -170,9 +170,9 @@ Service = Annotated[Changes, Depends(_changes)]
 async def list_project_changes(
     project_id: Id, query: Annotated[ProjectChangesQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:
-    """Who changed what in a project, newest first: its names, SDK keys, environments, flags and rules.
+    """The changes in a project, newest first: to the project itself, its SDK key, environments, flags and rules.
 
-    What happened to deleted environments and flags is listed too.
+    Changes of deleted environments and flags are included.
     """
     page = await changes.list_project_changes(actor, project_id, query.filter(), limit=query.limit, before=query.cursor)
     return _page_response(page)
@@ -190,7 +190,7 @@ async def list_changes(
     actor: CurrentActor,
     changes: Service,
 ) -> Response:
-    """Who changed what in an environment, newest first; of deleted flags, too."""
+    """The changes in an environment, newest first, including those of deleted flags."""
     page = await changes.list_environment_changes(
         actor, project_id, env_id, flag_id=query.flag_id, limit=query.limit, before=query.cursor
     )
@@ -199,5 +199,5 @@ async def list_changes(
 
 @router.get("/me/changes", response_model=ChangesPageOut, responses=problems(400, 401, 503))
 async def list_my_changes(query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service) -> Response:
-    """What happened to your account, newest first: its registration and every new password."""
+    """The changes of your account, newest first: its registration and password changes."""
     return _page_response(await changes.list_own_changes(actor, limit=query.limit, before=query.cursor))

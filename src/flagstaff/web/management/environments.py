@@ -36,14 +36,14 @@ class EnvironmentOut(EnvironmentItem):
 
 
 class NewEnvironment(Body):
-    """An environment to create; its key cannot be changed later."""
+    """A new environment. Its key cannot be changed later."""
 
     name: Name
     key: EnvironmentKey
 
 
 class EnvironmentUpdate(Update):
-    """What to change of an environment. A `key` may be given if it is the present one."""
+    """The fields to change. `key` is accepted only if it equals the current key."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at"})
 
@@ -100,7 +100,7 @@ async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, envir
 async def update_environment(
     project_id: Id, env_id: Id, body: EnvironmentUpdate, actor: CurrentActor, environments: Service
 ) -> Response:
-    """Rename an environment; its key stays."""
+    """Rename an environment. Its key does not change."""
     return json_response(_view(await environments.update_environment(actor, project_id, env_id, **body.given())))
 
 

@@ -1,4 +1,4 @@
-"""HTTP of flags. When a change's response leaves, no later evaluation sees the state before it."""
+"""HTTP of flags. Once a change's response is sent, no evaluation sees the state before it."""
 
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -47,7 +47,7 @@ class FlagOut(BaseModel):
 
 
 class NewFlag(Body):
-    """A flag to create; its key cannot be changed later."""
+    """A new flag. Its key cannot be changed later."""
 
     name: Name
     key: FlagKey
@@ -57,7 +57,7 @@ class NewFlag(Body):
 
 
 class FlagUpdate(Update):
-    """What to change of a flag. A `key` may be given if it is the present one."""
+    """The fields to change. `key` is accepted only if it equals the current key."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "environment_id", "created_at", "updated_at"})
 
@@ -114,18 +114,18 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
 
 @router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 413, 503))
 async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
-    """Change a flag; only the given fields change."""
+    """Update a flag. Only the given fields change."""
     return json_response(_view(await flags.update_flag(actor, path, **body.given())))
 
 
 @router.post("/{flag_id}/toggle", response_model=FlagOut, responses=problems(401, 404, 503))
 async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
-    """Flip a flag. Off is off for everyone; rules and rollout are kept."""
+    """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
     return json_response(_view(await flags.toggle_flag(actor, path)))
 
 
 @router.delete("/{flag_id}", status_code=204, responses=problems(401, 404, 503))
 async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
-    """Delete a flag with its rules; its evaluation history is kept."""
+    """Delete a flag with its rules. Its evaluation history is kept."""
     await flags.delete_flag(actor, path)
     return no_content()

@@ -1,4 +1,4 @@
-"""Guesses at passwords: how many an address has, and how many all have together, without locking the owner out."""
+"""Limits on password guesses, per address and for all addresses together, without locking the owner out."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,26 +11,26 @@ from flagstaff.services.known_clients import KnownClients
 from flagstaff.web.edge.limits import Limits, limited
 
 _TOO_MANY_GUESSES = (
-    "There were too many failed logins to this account. Log in from an address that has logged in to it before, "
+    "Too many logins to this account have failed. Log in from an address that has logged in to it before, "
     "reset the password, or try again later."
 )
 
 
 @asynccontextmanager
 async def counted_guess(request: Request, email: str) -> AsyncIterator[str]:
-    """Have what is done inside count as a guess at the password of an account; gives the client who guesses.
+    """Count what is done inside as a guess at an account's password; yields the guessing client.
 
-    The guess has failed when what is done raises Error UNAUTHENTICATED.
+    The guess has failed if Error UNAUTHENTICATED is raised inside.
 
     Raises:
-        Error: LIMITED when this client has failed too often; or when all together have, unless the account's owner
-            is known to use this client.
+        Error: LIMITED when this client has failed too often, or when all clients together have, unless the account's
+            owner is known to use this client.
     """
     limits: Limits = request.app.state.limits
     client = limits.client(request.scope)
-    # What is too long for an email counts as one: the limiter must not be filled with whatever a guesser sends.
+    # An overlong email is truncated, so that a guesser cannot fill the limiter.
     identity = email_identity(email)[:EMAIL_MAX_LENGTH]
-    # Counted as failed until it has succeeded, so that guesses made at once count each.
+    # Counted as failed until it has succeeded, so that concurrent guesses all count.
     if limits.login_failures is not None and (wait_seconds := limits.login_failures.hit((client, identity))):
         raise limited(wait_seconds)
     wait_seconds = 0 if limits.account_failures is None else limits.account_failures.hit(identity)
@@ -53,7 +53,7 @@ async def _admit_known_client(request: Request, email: str, client: str, wait_se
 
 
 def _forgive(limits: Limits, client: str, identity: str, *, counted_for_all: bool) -> None:
-    """Take back what a guess that did not fail had counted as a failure."""
+    """Undo the counting of a guess that did not fail."""
     if limits.login_failures is not None:
         limits.login_failures.forgive((client, identity))
     if limits.account_failures is not None and counted_for_all:

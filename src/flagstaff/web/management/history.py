@@ -64,28 +64,28 @@ class FlagEvaluationsQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    user_id: Annotated[Text | None, Field(description="Of this user.")] = None
-    user_email: Annotated[Text | None, Field(description="Of this user, without regard to case.")] = None
-    enabled: Annotated[Boolean | None, Field(description="With the flag on, or off.")] = None
+    user_id: Annotated[Text | None, Field(description="Only for this user.")] = None
+    user_email: Annotated[Text | None, Field(description="Only for this user, ignoring case.")] = None
+    enabled: Annotated[Boolean | None, Field(description="Only with the flag on or off.")] = None
     since: Since = None
     until: Until = None
     limit: Annotated[int, Field(ge=1, le=100)] = 50
-    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the page before.")] = None
+    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
 
     def filter(self, flag: FlagFilter | None) -> EvaluationFilter:
-        """The same for the service."""
+        """The filter for the service."""
         return EvaluationFilter(self.user_id, self.user_email, flag, self.since, self.until)
 
 
 class EvaluationsQuery(FlagEvaluationsQuery):
     """Which evaluations to list."""
 
-    flag_key: Annotated[FlagKey | None, Field(description="With this flag, which may be deleted.")] = None
-    enabled: Annotated[Boolean | None, Field(description="With the flag of `flag_key` on, or off.")] = None
+    flag_key: Annotated[FlagKey | None, Field(description="Only of this flag, which may be deleted.")] = None
+    enabled: Annotated[Boolean | None, Field(description="Only with this flag on or off; needs `flag_key`.")] = None
 
 
 class SummaryQuery(BaseModel):
-    """What to sum up: by default the last 24 hours."""
+    """What to summarise: by default the last 24 hours."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -96,7 +96,7 @@ class SummaryQuery(BaseModel):
 
 
 class FlagOutcome(BaseModel):
-    """What was answered for a flag."""
+    """The result of a flag."""
 
     enabled: bool
     reason: str
@@ -112,27 +112,27 @@ class EvaluateCall(BaseModel):
 
 
 class EvaluationOut(EvaluateCall):
-    """One evaluate call and what was answered for each flag, by key."""
+    """One evaluate call with the result of each flag, by key."""
 
     flags: dict[str, FlagOutcome]
 
 
 class FlagEvaluationOut(EvaluateCall, FlagOutcome):
-    """One evaluate call and what was answered for the flag."""
+    """One evaluate call with the result of the flag."""
 
 
 class EvaluationsPageOut(BaseModel):
-    """Some evaluations, newest first. A search may give a short page, or an empty one, that is not the last."""
+    """Some evaluations, newest first. A short or empty page is not necessarily the last."""
 
     items: list[EvaluationOut]
-    next_cursor: str | None = Field(description="Leads to older evaluations; null when there are none.")
+    next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
 class FlagEvaluationsPageOut(BaseModel):
-    """Some evaluations of a flag, newest first. A short page, or an empty one, need not be the last."""
+    """Some evaluations of a flag, newest first. A short or empty page is not necessarily the last."""
 
     items: list[FlagEvaluationOut]
-    next_cursor: str | None = Field(description="Leads to older evaluations; null when there are none.")
+    next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
 class FlagIntervalOut(BaseModel):
@@ -145,7 +145,7 @@ class FlagIntervalOut(BaseModel):
 
 
 class SummaryOut(BaseModel):
-    """By flag key its intervals, oldest first. Intervals without an evaluation of the flag are left out."""
+    """The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out."""
 
     since: Moment = Field(description="Rounded down to a whole interval.")
     until: Moment = Field(description="Rounded up to a whole interval.")
@@ -165,9 +165,9 @@ Service = Annotated[History, Depends(_history)]
 async def list_evaluations(
     project_id: Id, env_id: Id, query: Annotated[EvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
-    """Who got what in an environment, and why, newest first."""
+    """The evaluations of an environment, newest first, with the result and reason for each flag."""
     if query.enabled is not None and query.flag_key is None:
-        raise invalid_field("enabled", "needs flag_key, which says of what flag")
+        raise invalid_field("enabled", "requires flag_key, which names the flag")
     flag = FlagFilter(key=query.flag_key, enabled=query.enabled) if query.flag_key else None
     page = await history.list_environment_evaluations(
         actor, project_id, env_id, query.filter(flag), limit=query.limit, before=query.cursor
@@ -198,14 +198,14 @@ async def summarise_evaluations(
 async def list_flag_evaluations(
     path: FlagIds, query: Annotated[FlagEvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
-    """Who got what of a flag, and why, newest first."""
+    """The evaluations of a flag, newest first, with the result and reason."""
     wanted = query.filter(FlagFilter(flag_id=path.flag_id, enabled=query.enabled))
     page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, before=query.cursor)
     return await _page_response(page, lambda evaluation: _flag_evaluation_view(evaluation, path.flag_id))
 
 
 async def _page_response(page: EvaluationsPage, view: Callable[[RecordedEvaluation], dict[str, Any]]) -> Response:
-    # A hundred evaluations of a thousand flags take a while: not on the event loop.
+    # Encoding a hundred evaluations of a thousand flags takes too long for the event loop.
     def respond() -> Response:
         return json_response(
             {

@@ -1,7 +1,7 @@
-"""The header Idempotency-Key of every POST under `/api/projects`: sent again, a request is carried out once.
+"""The Idempotency-Key header of every POST under `/api/projects`: a repeated request is carried out once.
 
-As in the IETF's draft-ietf-httpapi-idempotency-key-header, and as Stripe does it, but for two things: a failed request
-leaves its key unused, and of two requests at once the second waits for the first.
+It follows the IETF's draft-ietf-httpapi-idempotency-key-header and Stripe, with two differences: a failed request
+leaves its key unused, and of two concurrent requests the second waits for the first.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ _REPLAYED = (b"idempotency-replayed", b"true")
 
 @dataclass
 class _FailedError(Exception):
-    """The application's answer to a request that has failed and must leave nothing behind."""
+    """The application's response to a request that has failed and must change nothing."""
 
     messages: list[Message]
 
 
 class IdempotencyKeys:
-    """Carries out a POST that has a key once, and gives the stored answer to whoever sends it again."""
+    """Carries out a POST with a key once, and answers repetitions with the stored response."""
 
     def __init__(self, app: ASGIApp, idempotency: Idempotency) -> None:
         self._app = app
@@ -85,14 +85,14 @@ def _read_key(scope: Scope) -> str | None:
 
 
 def _fingerprint(scope: Scope, body: bytes) -> bytes:
-    """What tells one request from another: its method, path, query and body."""
+    """A hash that identifies a request: its method, path, query and body."""
     digest = hashlib.sha256(f"{scope['method']} {scope['path']}".encode(errors="surrogatepass"))
     digest.update(b"?" + scope.get("query_string", b"") + b"\n" + body)
     return digest.digest()
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body, before anything is locked for it; None if the client has left."""
+    """The whole body, read before anything is locked; None if the client has left."""
     parts = []
     while True:
         message = await receive()
@@ -104,7 +104,7 @@ async def _read_body(receive: Receive) -> bytes | None:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body that was read, and after it whatever comes."""
+    """A `receive` that returns the body that was read, and then later messages."""
     unread = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:

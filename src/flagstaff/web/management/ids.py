@@ -1,4 +1,4 @@
-"""Ids in paths. What is no UUID names nothing: it is not found, rather than invalid."""
+"""Ids in paths. Anything but a UUID is not found rather than invalid."""
 
 import re
 from typing import Annotated
@@ -14,7 +14,7 @@ _uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def parse_id(given: str) -> UUID | None:
-    """The id that a text spells, or None if it is no UUID in its usual form."""
+    """The id in a text, or None unless it is a UUID in its usual form."""
     return UUID(given) if _uuid.fullmatch(given) else None
 
 

@@ -1,4 +1,4 @@
-"""From what the framework says of bad input, and of requests that meet no route, to problem documents."""
+"""Converts the framework's errors for bad input and unknown routes to problem documents."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -28,23 +28,23 @@ _MESSAGES = {
     "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
-# More would help nobody: each costs time on the event loop, and a body has room for many thousands.
+# More would not help: each takes time on the event loop, and a body can contain many thousands.
 _MAX_FIELD_ERRORS = 20
-_GUESS_MAX_LENGTH = 64  # a longer name resembles no field of ours, and to compare it takes long
-_METHODS_OF_FILES = ("GET", "HEAD")  # inside the mounted folder, the only place where no route matches any more
-_UNREADABLE = "is not JSON that can be read: it is nested too deeply or holds too long a number"
+_GUESS_MAX_LENGTH = 64  # a longer name resembles no field, and comparing it is slow
+_METHODS_OF_FILES = ("GET", "HEAD")  # inside the mounted folder, the only place where no route matches
+_UNREADABLE = "cannot be read as JSON: it is nested too deeply or contains a number that is too long"
 _DETAILS = {
-    404: "There is nothing at this address.",
-    405: "This address does not know the method {method}.",
+    404: "There is no resource at this path.",
+    405: "This path does not support the method {method}. The Allow header lists those it supports.",
 }
 
 
 def add_problem_handlers(app: FastAPI) -> None:
-    """Have every failure inside the application answered with a problem document."""
+    """Answer every error inside the application with a problem document."""
     app.add_exception_handler(Error, _domain_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _crash)  # which the framework then raises again, for the edge to log
+    app.add_exception_handler(Exception, _crash)  # the framework raises it again, and the edge logs it
 
 
 async def _domain_error(request: Request, error: Exception) -> Response:
@@ -64,7 +64,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error.__cause__, Error):  # the framework wraps whatever is raised while it reads a body
         return await _domain_error(request, error.__cause__)
-    if error.status_code == 400:  # a body that fails otherwise than by its syntax
+    if error.status_code == 400:  # a body that fails for a reason other than its syntax
         message = "is not UTF-8" if isinstance(error.__cause__, UnicodeDecodeError) else _UNREADABLE
         return await _domain_error(request, invalid_field("body", message))
     detail = _DETAILS.get(error.status_code, error.detail).format(method=request.method)
@@ -97,7 +97,7 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
 def _unknown(request: Request, place: str, field: str) -> str:
     known = _known_fields(request.scope.get("route"), place)
     near = get_close_matches(field, known, n=1) if len(field) <= _GUESS_MAX_LENGTH else []
-    advice = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    advice = f"did you mean {near[0]}?" if near else f"known fields are {', '.join(known)}"
     return f"is not a known field; {advice}"
 
 
@@ -111,7 +111,7 @@ def _known_fields(route: object, place: str) -> list[str]:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """The methods of every route at this address; the framework itself names those of the first."""
+    """The methods of all routes at this path; the framework names only those of the first."""
     allowed: set[str] = set()
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:

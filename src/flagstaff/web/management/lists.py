@@ -1,4 +1,4 @@
-"""Lists over HTTP: whole arrays, or with `limit` a part, whose `Link` header leads to the next one."""
+"""Lists over HTTP: whole arrays, or with `limit` a part, whose `Link` header links to the next one."""
 
 import base64
 import binascii
@@ -24,15 +24,15 @@ T = TypeVar("T")
 
 
 class ListQuery(BaseModel):
-    """Which part of a list."""
+    """The part of a list to return."""
 
     model_config = ConfigDict(extra="forbid")
 
     limit: Annotated[
-        int | None, Field(ge=1, le=LIMIT_MAX, description="At most so many items; without it, the whole list.")
+        int | None, Field(ge=1, le=LIMIT_MAX, description="The maximum number of items; by default the whole list.")
     ] = None
     cursor: Annotated[
-        Text | None, Field(description="Where the part begins: the `cursor` in the `Link` header of the part before.")
+        Text | None, Field(description="Where to start: the `cursor` in the `Link` header of the previous part.")
     ] = None
 
 
@@ -44,16 +44,16 @@ BY_AGE: Any = tuple[AwareDatetime, UUID]
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """A list: how an item is shown, and its position, the values by which the list is ordered, of type `position`."""
+    """A list: how an item is shown, and its position, which is the values that the list is ordered by."""
 
     view: Callable[[T], dict[str, Any]]
     position_of: Callable[[T], tuple[Any, ...]]
     position: Any
 
     async def respond(self, part: ListQuery, fetch: Callable[[Window], Awaitable[list[T]]]) -> Response:
-        """The part that is asked for, as an array; raises Error INVALID for a cursor that is none of ours."""
+        """The requested part as an array; raises Error INVALID for an invalid cursor."""
         after = self._read(part.cursor) if part.cursor is not None else None
-        # One more than asked for tells whether there is a next part.
+        # One extra item shows whether there is a next part.
         found = await fetch(Window(None if part.limit is None else part.limit + 1, after))
         headers = {}
         if part.limit is not None and len(found) > part.limit:
@@ -69,12 +69,12 @@ class Listing(Generic[T]):
             text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
             position: tuple[Any, ...] = msgspec.json.decode(text, type=self.position)
         except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
-            raise invalid_field("cursor", "is not a cursor of this list; leave it out to begin at its start") from None
+            raise invalid_field("cursor", "is not a cursor of this list; leave it out to get the first part") from None
         return position
 
 
 def _taken(items: list[T]) -> Iterator[T]:
-    """The items, each of which leaves the list, so that a long one and its encoded form are not in memory together."""
+    """The items, removed from the list one by one, so that a long list is not in memory together with its encoding."""
     items.reverse()
     while items:
         yield items.pop()

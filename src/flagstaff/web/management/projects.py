@@ -32,14 +32,14 @@ class ProjectOut(BaseModel):
 
 
 class NewProject(Body):
-    """A project to create."""
+    """A new project."""
 
     name: Name
     description: Description | None = None
 
 
 class ProjectUpdate(Update):
-    """What to change of a project."""
+    """The fields to change."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "sdk_key", "created_at", "updated_at"})
 
@@ -89,13 +89,13 @@ async def get_project(project_id: Id, actor: CurrentActor, projects: Service) ->
 
 @router.put("/{project_id}", response_model=ProjectOut, responses=problems(400, 401, 404, 413, 503))
 async def update_project(project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service) -> Response:
-    """Change a project; only the given fields change."""
+    """Update a project. Only the given fields change."""
     return json_response(_view(await projects.update_project(actor, project_id, **body.given())))
 
 
 @router.post("/{project_id}/regenerate-key", response_model=ProjectOut, responses=problems(401, 404, 503))
 async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
-    """Replace the SDK key. The old one is refused from the moment this returns."""
+    """Replace the SDK key. Once this returns, the old key is refused."""
     return json_response(_view(await projects.regenerate_key(actor, project_id)))
 
 

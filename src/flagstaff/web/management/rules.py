@@ -1,4 +1,4 @@
-"""HTTP of targeting rules. When a change's response leaves, no later evaluation sees the state before it."""
+"""HTTP of targeting rules. Once a change's response is sent, no evaluation sees the state before it."""
 
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -25,7 +25,7 @@ _RULES = "/flags/{flag_id}/rules"
 
 
 class RuleOut(BaseModel):
-    """A targeting rule: whom it matches, the flag is on for."""
+    """A targeting rule. The flag is on for users who match it."""
 
     id: Uuid
     flag_id: Uuid
@@ -38,7 +38,7 @@ class RuleOut(BaseModel):
 
 
 class NewRule(Body):
-    """A rule to create. Of several that match, the one of the highest priority gives the reason."""
+    """A new rule. If several rules match, the one with the highest priority gives the reason."""
 
     rule_type: RuleTypeName
     rule_value: RuleValue
@@ -47,7 +47,7 @@ class NewRule(Body):
 
 
 class RuleUpdate(Update):
-    """What to change of a rule."""
+    """The fields to change."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "flag_id", "created_at", "updated_at"})
 
@@ -99,7 +99,7 @@ async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: 
 
 @router.get(_RULES, response_model=list[RuleOut], responses=problems(400, 401, 404, 503))
 async def list_rules(path: FlagIds, part: ListPart, actor: CurrentActor, rules: Service) -> Response:
-    """The rules of a flag in the order in which they are tried: by priority, then oldest first."""
+    """The rules of a flag in the order in which they are tried: highest priority first, then oldest first."""
     return await _of_flag.respond(part, partial(rules.list_rules, actor, path))
 
 
@@ -111,7 +111,7 @@ async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Servi
 
 @router.put(_RULES + "/{rule_id}", response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
 async def update_rule(path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service) -> Response:
-    """Change a rule; only the given fields change."""
+    """Update a rule. Only the given fields change."""
     return json_response(_view(await rules.update_rule(actor, path, rule_id, **_values(body.given()))))
 
 
@@ -126,5 +126,5 @@ async def delete_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Se
 async def list_environment_rules(
     project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, rules: Service
 ) -> Response:
-    """The rules of all flags of an environment, flag by flag, each flag's in the order in which they are tried."""
+    """The rules of all flags of an environment, grouped by flag, in the order in which they are tried."""
     return await _of_environment.respond(part, partial(rules.list_rules_of_environment, actor, project_id, env_id))

@@ -1,4 +1,4 @@
-"""Shapes that several resources share: strict values that the domain checks, and the bodies' manners."""
+"""Types that several resources share: strict values that the domain checks, and base classes of request bodies."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema
 
 from flagstaff.domain import accounts, flags, keys, text
 
-NOT_A_CURSOR = "is not a cursor of this list; leave it out to begin at the newest"
+NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
 _MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
 
 Text = Annotated[str, AfterValidator(text.check_text)]
@@ -85,7 +85,7 @@ def _read_moment(given: str) -> datetime:
         moment = datetime.fromisoformat(given)
     except ValueError:
         raise ValueError(_MOMENT) from None
-    if moment.tzinfo is None or not 1970 < moment.year < 3000:  # a day of room on either side for its offset
+    if moment.tzinfo is None or not 1970 < moment.year < 3000:  # leaves a day on either side for the offset
         raise ValueError(_MOMENT)
     return moment.astimezone(UTC)
 
@@ -93,16 +93,16 @@ def _read_moment(given: str) -> datetime:
 PastMoment = Annotated[
     datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-Since = Annotated[PastMoment | None, Field(description="Not before this time.")]
-Until = Annotated[PastMoment | None, Field(description="Before this time.")]
+Since = Annotated[PastMoment | None, Field(description="Only at or after this time.")]
+Until = Annotated[PastMoment | None, Field(description="Only before this time.")]
 
 
 def optional() -> Any:
-    """A field that may be left out of an update but not be null; it has no default to document."""
+    """A field of an update that may be left out but not null. It has no default to document."""
     return Field(default_factory=str)
 
 
-# More than any resource has. Each unknown field costs time on the event loop, and a body has room for thousands.
+# More than any resource has. Each unknown field takes time on the event loop, and a body can contain thousands.
 FIELDS_MAX = 40
 
 
@@ -120,7 +120,7 @@ class Body(BaseModel):
 
 
 class Update(Body):
-    """The body of a PUT: only what is given changes. Read-only fields are ignored: what GET gave may be put."""
+    """The body of a PUT: only given fields change. Read-only fields are ignored, so the result of a GET can be sent."""
 
     read_only: ClassVar[frozenset[str]] = frozenset()
 
@@ -139,7 +139,7 @@ class Update(Body):
         return given
 
     def given(self) -> dict[str, Any]:
-        """The fields that the request holds."""
+        """The fields in the request."""
         return self.model_dump(exclude_unset=True)
 
 

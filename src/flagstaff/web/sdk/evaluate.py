@@ -1,6 +1,6 @@
-"""The endpoint that applications call: from the limit to the bytes without SQL, a schema library or a lock.
+"""The endpoint that applications call, from the limit to the response's bytes, without SQL, a schema library or a lock.
 
-`Evaluate` knows no framework: each way in hands it a request's parts and sends what it answers.
+`Evaluate` is independent of the framework: the route and the lane pass it a request's parts and send its answer.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -20,12 +20,12 @@ from flagstaff.web.sdk.invalid import describe
 
 PATH = "/sdk/v1/evaluate"
 IDENTIFIER_MAX_LENGTH = 1024
-# RFC 9110 asks for a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
+# RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
 
 
 class Context(msgspec.Struct, gc=False):
-    """The user. Unknown keys are ignored, so that SDKs may send what later versions understand."""
+    """The user. Unknown keys are ignored, so that SDKs may send attributes that later versions use."""
 
     user_id: str | None = None
     user_email: str | None = None
@@ -33,7 +33,7 @@ class Context(msgspec.Struct, gc=False):
 
 
 class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The body. A misspelt `context` must not pass for none, so unknown fields are refused here."""
+    """The body. Unknown fields are refused, so that a misspelled `context` is not treated as missing."""
 
     environment: str
     context: Context | None = None
@@ -44,7 +44,7 @@ _NOBODY = Context()
 
 
 class Evaluate:
-    """Answers evaluate requests; every outcome but 200 is raised as an Error."""
+    """Answers evaluate requests; every outcome other than 200 is raised as an Error."""
 
     def __init__(
         self,
@@ -54,25 +54,25 @@ class Evaluate:
         record: Callable[[EnvironmentSnapshot, str | None, str | None, bytes], None],
     ) -> None:
         self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
-        """The project with this SDK key, if it is loaded already."""
+        """The project with this SDK key, if it is already loaded."""
         self._load = snapshots.find
         self.admit: Callable[[Hashable], None] = partial(admit, limiter)
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
         self._record = record
 
     async def load(self, sdk_key: str) -> ProjectSnapshot:
-        """The project with this SDK key, loaded if need be.
+        """The project with this SDK key, loaded if necessary.
 
         Raises:
             Error: UNAUTHENTICATED when there is none, UNAVAILABLE while it cannot be loaded.
         """
         project = await self._load(sdk_key)
         if project is None:
-            raise UnauthenticatedError("The X-SDK-Key header is missing or holds no valid SDK key.", CHALLENGE)
+            raise UnauthenticatedError("The X-SDK-Key header is missing or is not a valid SDK key.", CHALLENGE)
         return project
 
     def answer(self, project: ProjectSnapshot, body: bytes) -> bytes:
-        """The 200's body. To be called as soon as the project is found, so that nothing newer can have taken its place.
+        """The body of a 200. Call it right after the project is found, so that no newer version can have replaced it.
 
         Raises:
             Error: INVALID, NOT_FOUND (the environment).
@@ -94,13 +94,13 @@ class Evaluate:
 
 
 def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The SDK key among a request's headers; none is the empty text, and so are several."""
+    """The SDK key in a request's headers; an empty string if there is none or more than one."""
     keys = [value for name, value in headers if name == b"x-sdk-key"]
     return keys[0].decode("latin-1") if len(keys) == 1 else ""
 
 
 def _require_sound(context: Context) -> None:
-    """Refuse identifiers that no rule or record can hold. JSON spells NUL and lone surrogates with a backslash."""
+    """Refuse identifiers that no rule or record can hold. JSON escapes NUL and lone surrogates with a backslash."""
     for name in ("user_id", "user_email"):
         try:
             check_length(check_text(getattr(context, name) or ""), 0, IDENTIFIER_MAX_LENGTH)

@@ -1,4 +1,4 @@
-"""Evaluate as a plain ASGI route: the twin of the lane, which hands it whatever is out of the ordinary."""
+"""Evaluate as a plain ASGI route, for the requests that the lane does not handle."""
 
 from starlette.types import Receive, Scope, Send
 
@@ -8,7 +8,7 @@ from flagstaff.web.sdk.evaluate import Evaluate, sdk_key_in
 
 
 class EvaluateRoute:
-    """Collects a request, lets `Evaluate` answer and sends the answer; errors are the edge's."""
+    """Reads a request, has `Evaluate` answer it and sends the answer; the edge handles errors."""
 
     def __init__(self, evaluate: Evaluate, limits: Limits) -> None:
         self._evaluate = evaluate

@@ -1,6 +1,6 @@
-"""What is wrong with an evaluate body that the strict decoder has refused: each invalid field and what it must be.
+"""Explains why the strict decoder refused an evaluate body: each invalid field and what it must be.
 
-Only callers with a mistake pay for this second look.
+Only invalid requests pay for this second parse.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ import msgspec
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 
 _MAX_FIELD_ERRORS = 20
-_GUESS_MAX_LENGTH = 64  # a longer name resembles no field, and comparing it takes long
+_GUESS_MAX_LENGTH = 64  # a longer name resembles no field, and comparing it is slow
 _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-# Each field's types, told by the first byte of its JSON, and the words for them.
+# Each field's types, identified by the first byte of its JSON, and how to describe them.
 _BODY = {"environment": (b'"', "a string"), "context": (b"{n", "an object or null")}
 _CONTEXT = {
     "user_id": (b'"n', "a string or null"),
@@ -37,7 +37,7 @@ def describe(body: bytes, refusal: Exception) -> Error:
         return invalid_field("body", "is nested too deeply")
     except (msgspec.DecodeError, UnicodeDecodeError):
         return invalid_field("body", "is not valid JSON")
-    # The decoder reads every value of a field that is given twice; what is wrong was not the last one.
+    # The decoder reads every value of a field that is given twice; the invalid one was not the last.
     return Error(Code.INVALID, "The request is invalid.", fields=fields or [FieldError("body", "has a field twice")])
 
 
@@ -64,4 +64,4 @@ def _mistyped(
 
 def _unknown(name: str) -> str:
     near = get_close_matches(name, _BODY, n=1) if len(name) <= _GUESS_MAX_LENGTH else []
-    return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known are environment, context'}"
+    return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known fields are environment, context'}"

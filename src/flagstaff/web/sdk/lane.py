@@ -1,9 +1,9 @@
-"""The fast lane: evaluate requests answered inside the server's protocol, without ASGI, a task or a second write.
+"""The fast lane answers evaluate requests inside the server's protocol, without ASGI, a task or a second write.
 
-It takes a plain request that nothing is ahead of, once all of it is here and its project is loaded: what applications
-send, hour after hour. Whatever differs in the least (chunks, `Expect`, pipelining, HTTP/1.0, an unknown key …) goes on
-to uvicorn byte for byte, and so to the route, which knows it all. Why this exists, and when it may go:
-docs/decisions/0007-evaluate-lane.md.
+It handles plain requests, which are what applications send, once they have arrived completely, no other request is
+ahead of them and their project is loaded. Any other request (chunks, `Expect`, pipelining, HTTP/1.0, an unknown key …)
+is passed to uvicorn unchanged, and so to the route, which handles them all. docs/decisions/0007-evaluate-lane.md
+explains why the lane exists and when it can be removed.
 """
 
 from asyncio import BaseTransport
@@ -32,13 +32,13 @@ _HEAD_MAX_BYTES = 4 * 1024
 _MAX_KNOWN_HEADS = 1024
 _MAX_HEADERS = 50
 
-_REQUEST = Phase.REQUEST  # to look up an enumeration's member takes a tenth of a microsecond
+_REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of a microsecond
 
 Headers = list[tuple[bytes, bytes]]
 
 
 class Head(NamedTuple):
-    """What matters of a plain request's line and headers."""
+    """The relevant parts of a plain request's line and headers."""
 
     sdk_key: str
     body_bytes: int
@@ -47,7 +47,7 @@ class Head(NamedTuple):
 
 
 class Lane:
-    """What all connections share. Clients send the same head again and again, so each is parsed once."""
+    """State shared by all connections. Clients send the same head repeatedly, so each is parsed once."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Lane:
         self._start = b""
 
     def head(self, data: bytes) -> Head | None:
-        """The head of a plain request; None if it is any other."""
+        """The head of a plain request; None for any other request."""
         known = self._known_heads.get(data)
         if known is not None:
             return known
@@ -83,8 +83,8 @@ class Lane:
         return head
 
     def start(self, state: ServerState) -> bytes:
-        """What every answer begins with, up to its length."""
-        if state.default_headers is not self._default_headers:  # uvicorn makes new ones as the date moves on
+        """The start of every answer, up to its length."""
+        if state.default_headers is not self._default_headers:  # uvicorn replaces them when the date changes
             self._default_headers = state.default_headers
             lines = b"".join(b"%s: %s\r\n" % header for header in state.default_headers)
             self._start = b"HTTP/1.1 200 OK\r\n" + lines + b"content-type: application/json\r\ncontent-length: "
@@ -96,7 +96,7 @@ class LaneProtocol(BoundedProtocol):
 
     lane: ClassVar[Lane]
 
-    _held = bytearray()  # a request that is not all here yet
+    _held = bytearray()  # a request that has not arrived completely
     _held_until_bytes = 0
     _client: Hashable = None
 
@@ -129,7 +129,7 @@ class LaneProtocol(BoundedProtocol):
         super().shutdown()
 
     def _is_clear(self) -> bool:
-        """Whether an answer may go out now: none is due before it, and the client reads what it is sent."""
+        """Whether an answer may be sent now: no other is due before it, and the client reads its responses."""
         return (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
 
     def _hold(self, data: bytes, size: int) -> None:
@@ -144,7 +144,7 @@ class LaneProtocol(BoundedProtocol):
         return data
 
     def _answer(self, head: Head, body: bytes) -> bool:
-        """Answer a request, unless its project must be loaded first or something unforeseen happens."""
+        """Answer a request, unless its project must be loaded first or an unexpected error occurs."""
         lane = self.lane
         project = lane.find(head.sdk_key)
         if project is None:
@@ -173,7 +173,7 @@ class LaneProtocol(BoundedProtocol):
 
 
 class _Collector:
-    """Takes down what the parser finds."""
+    """Collects what the parser finds."""
 
     def __init__(self) -> None:
         self.headers: Headers = []
@@ -191,7 +191,7 @@ class _Collector:
 
 
 def _parse(data: bytes) -> Head | None:
-    """The head of a plain request, as the parser understands it that uvicorn uses; None if it is any other."""
+    """The head of a plain request, parsed by the same parser as uvicorn's; None for any other request."""
     collector = _Collector()
     parser = httptools.HttpRequestParser(collector)
     try:
@@ -212,6 +212,6 @@ def _parse(data: bytes) -> Head | None:
 
 
 def connection_class(refusals: Refusals, lane: Lane | None) -> type[BoundedProtocol]:
-    """The class of which uvicorn makes an object for each connection; without a lane it has the bounds only."""
+    """The class that uvicorn instantiates for each connection; without a lane it only applies the bounds."""
     shared = {"refusals": refusals, "lane": lane}
     return cast("type[BoundedProtocol]", type("Connection", (LaneProtocol if lane else BoundedProtocol,), shared))

@@ -1,4 +1,4 @@
-"""Accounts, projects, environments, flags, rules and the trail of their changes."""
+"""Accounts, projects, environments, flags, rules and the audit trail."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The evaluation history, in a schema of its own; with SQLite that is a second file."""
+"""The evaluation history, in a separate schema; with SQLite that is a second file."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The tokens that were ended before their time, and from where each account's owner has logged in."""
+"""The tokens that were ended early, and the clients from which each account's owner has logged in."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Idempotency keys, and what the audit trail of a project is searched by."""
+"""Idempotency keys, and the columns and indexes for filtering a project's audit trail."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Versions of what the history stores, counts by flag, and how much room each hour takes."""
+"""Versions of what the history stores, counts by flag, and the size of each hour."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ down_revision = "0004"
 
 _HISTORY = "history"
 _MICROSECONDS_AN_HOUR = 3600 * 10**6
-_OUTCOMES = 7  # of which the older form of a block knows
+_OUTCOMES = 7  # in the older form of a block
 
 _layouts = sa.table(
     "layouts", *map(sa.column, ("id", "environment", "digest", "content", "last_used_at")), schema=_HISTORY
@@ -34,7 +34,7 @@ _flag_counts = sa.table(
 
 
 def upgrade() -> None:
-    """Say of every row which form it has; counts move to the new table by themselves, a few at a time."""
+    """Add the version to every row. The server moves counts to the new table later, a few at a time."""
     for table in ("layouts", "segments", "summaries"):
         _add_column(table, "version", sa.SmallInteger, "1")
     _add_column("summaries", "bytes", sa.BigInteger, "0")
@@ -64,7 +64,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Write every count in the older form, by minute and layout; then drop what that does not know."""
+    """Write every count in the older form, by minute and layout; then drop what that form does not have."""
     _turn_blocks()
     _unroll()
     op.drop_table("recorded_bytes", schema=_HISTORY)
@@ -76,12 +76,12 @@ def downgrade() -> None:
 
 
 def _add_column(table: str, name: str, kind: type[sa.types.TypeEngine[int]], default: str) -> None:
-    # With a constant default neither database touches the rows.
+    # With a constant default neither database rewrites the rows.
     op.add_column(table, sa.Column(name, kind, nullable=False, server_default=default), schema=_HISTORY)
 
 
 def _measure() -> None:
-    """Note how much room the segments of each hour take."""
+    """Store the size of each hour's segments."""
     op.execute(
         f"""
         INSERT INTO {_HISTORY}.recorded_bytes (environment, hour, bytes)
@@ -93,7 +93,7 @@ def _measure() -> None:
 
 
 def _turn_blocks() -> None:
-    """Blocks go flag by flag again, not outcome by outcome."""
+    """Order blocks flag by flag again, not outcome by outcome."""
     connection, columns = op.get_bind(), _summaries.c
     key = (columns.environment, columns.minute, columns.layout_id)
     newer = sa.select(*key, columns.counts).where(columns.version == 2)
@@ -110,7 +110,7 @@ def _turn_blocks() -> None:
 
 
 def _unroll() -> None:
-    """Hours by flag become minutes by layout again, each hour with a layout made for it."""
+    """Convert hours by flag to minutes by layout again, with a layout created for each hour."""
     connection, columns = op.get_bind(), _flag_counts.c
     hours = sa.select(columns.environment, columns.start).where(columns.span == 60).distinct()
     for environment, start in connection.execute(hours).all():
