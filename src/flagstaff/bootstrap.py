@@ -13,6 +13,7 @@ from flagstaff.domain.quotas import (
     environments_per_project,
     flags_per_environment,
     projects_per_account,
+    rules_per_environment,
     rules_per_flag,
 )
 from flagstaff.mail.message import password_reset
@@ -145,7 +146,12 @@ class Flagstaff:
                 self.database, now, environments_per_project(settings.max_environments_per_project)
             ),
             flags=Flags(self.database, now, flags_per_environment(settings.max_flags_per_environment)),
-            rules=Rules(self.database, now, rules_per_flag(settings.max_rules_per_flag)),
+            rules=Rules(
+                self.database,
+                now,
+                rules_per_flag(settings.max_rules_per_flag),
+                rules_per_environment(settings.max_rules_per_environment),
+            ),
             changes=Changes(self.database),
             history=self._history,
             idempotency=self._idempotency,

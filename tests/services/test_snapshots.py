@@ -8,7 +8,7 @@ import pytest
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.flags import RuleType
-from flagstaff.domain.quotas import flags_per_environment, rules_per_flag
+from flagstaff.domain.quotas import flags_per_environment, rules_per_environment, rules_per_flag
 from flagstaff.services.access import FlagPath
 from flagstaff.services.flags import Flags
 from flagstaff.services.rules import Rules
@@ -28,7 +28,7 @@ class Shop:
         self.account = account
         self.project = make_project(account.id, id=self.environment.project_id)
         self.flags = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000))
-        self.rules = Rules(database, lambda: datetime.now(UTC), rules_per_flag(10))
+        self.rules = Rules(database, lambda: datetime.now(UTC), rules_per_flag(10), rules_per_environment(100))
         self.source = SnapshotSource(database)
 
     async def store(self) -> None:

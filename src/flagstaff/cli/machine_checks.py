@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 from flagstaff.cli.findings import Finding, fail, ok, warn
 from flagstaff.cli.progress import spell_size
 from flagstaff.domain.errors import Error
+from flagstaff.runtime.descriptors import RESERVE
 from flagstaff.settings import Settings
 from flagstaff.storage.data_directory import DataDirectory
 
 _MIN_KEY_CHARACTERS = 32
-_MIN_DESCRIPTORS = 4096
 _LITTLE_BYTES = 100 * 1024**2
 _ENOUGH_BYTES = 2 * 1024**3
 _UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
@@ -29,7 +29,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
     yield _server(directory)
     yield _secret_key(settings, directory)
     yield _disk(settings.data_dir)
-    yield _descriptors()
+    yield _descriptors(settings.max_connections + RESERVE)
     yield _public_url(settings)
     yield _trusted_proxies(settings)
 
@@ -48,7 +48,7 @@ def _data_directory(path: Path) -> Finding:
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return fail(check, f"{path} cannot be written", f"Give it to the server's user: chown -R USER {path}")
     if mode & 0o077:
-        return fail(check, f"{path} has mode {mode:04o}, so others can read it", f"Run: chmod 700 {path}")
+        return warn(check, f"{path} has mode {mode:04o}, so others can read it", f"Run: chmod 700 {path}")
     if status.st_uid != os.geteuid():
         return warn(
             check,
@@ -99,16 +99,23 @@ def _disk(path: Path) -> Finding:
     if free < _LITTLE_BYTES:
         return fail(check, found, "Free disk space: otherwise writes are refused and evaluations are not recorded.")
     if free < _ENOUGH_BYTES:
-        return warn(check, found, "Free disk space, or lower FLAGSTAFF_HISTORY_RETENTION_DAYS.")
+        return warn(
+            check,
+            found,
+            "Free disk space, or set FLAGSTAFF_HISTORY_MAX_BYTES or a lower FLAGSTAFF_HISTORY_RETENTION_DAYS.",
+        )
     return ok(check, found)
 
 
-def _descriptors() -> Finding:
+def _descriptors(wanted: int) -> Finding:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)  # the server raises its soft limit to the hard one
     if hard == resource.RLIM_INFINITY:
         return ok("descriptors", "no limit")
-    if hard < _MIN_DESCRIPTORS:
-        advice = "Each connection takes one. Set LimitNOFILE=65536 in the unit, or raise ulimit -Hn."
+    if hard < wanted:
+        advice = (
+            f"FLAGSTAFF_MAX_CONNECTIONS needs {wanted}; the server accepts fewer connections. Set LimitNOFILE=16384 in "
+            "the unit or raise ulimit -Hn, or lower the setting."
+        )
         return warn("descriptors", f"at most {hard}", advice)
     return ok("descriptors", f"at most {hard}")
 

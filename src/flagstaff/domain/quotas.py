@@ -42,3 +42,8 @@ def flags_per_environment(maximum: int) -> Quota:
 def rules_per_flag(maximum: int) -> Quota:
     """The quota of a flag's rules."""
     return Quota(maximum, "flag", "rules", "FLAGSTAFF_MAX_RULES_PER_FLAG")
+
+
+def rules_per_environment(maximum: int) -> Quota:
+    """The quota of the rules of all flags of an environment."""
+    return Quota(maximum, "environment", "rules", "FLAGSTAFF_MAX_RULES_PER_ENVIRONMENT")

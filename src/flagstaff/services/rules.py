@@ -26,7 +26,8 @@ class Rules:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
+    quota_per_flag: Quota
+    quota_per_environment: Quota
 
     async def create_rule(
         self,
@@ -41,15 +42,18 @@ class Rules:
         """Create a rule.
 
         Raises:
-            Error: INVALID for a value that is not valid for its type, CONFLICT if the flag has no room for another
-                rule.
+            Error: INVALID for a value that is not valid for its type, CONFLICT if the flag or its environment has no
+                room for another rule.
         """
         now = self.now()
         rule = Rule(uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now)
         _require_valid_value(rule)
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
-            self.quota.require_room(await rules.count_rules(transaction.connection, path.flag_id))
+            connection = transaction.connection
+            self.quota_per_flag.require_room(await rules.count_rules(connection, path.flag_id))
+            present = await rules.count_environment_rules(connection, path.environment_id)
+            self.quota_per_environment.require_room(present)
             await rules.create_rule(transaction.connection, rule)
             await record(transaction, change_of(actor, "rule.created", now, scope_of(flag), after=rule))
         return rule

@@ -156,6 +156,9 @@ class Settings:
     max_rules_per_flag: int = field(
         metadata=_read_by(_quota, "1000", "The maximum number of targeting rules per flag.")
     )
+    max_rules_per_environment: int = field(
+        metadata=_read_by(_quota, "20000", "The number of targeting rules that the flags of an environment may have.")
+    )
     registration: Registration = field(
         metadata=_read_by(
             values.choice_parser(Registration),

@@ -38,6 +38,11 @@ _of_environment = Listing(
     (_columns.flag_id, *_order),
 )
 _count = sa.select(sa.func.count()).where(_columns.flag_id == sa.bindparam("flag"))
+_count_in_environment = (
+    sa.select(sa.func.count())
+    .select_from(tables.rules.join(tables.flags))
+    .where(tables.flags.c.environment_id == sa.bindparam("environment"))
+)
 _update = tables.rules.update().where(_columns.id == sa.bindparam("rule"))
 _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
@@ -78,6 +83,11 @@ async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[
 async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:
     """How many rules a flag has."""
     return int((await connection.execute(_count, {"flag": flag_id})).scalar_one())
+
+
+async def count_environment_rules(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many rules the flags of an environment have."""
+    return int((await connection.execute(_count_in_environment, {"environment": environment_id})).scalar_one())
 
 
 async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
