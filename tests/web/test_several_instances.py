@@ -331,7 +331,7 @@ async def test_an_instance_that_lost_its_feed_is_not_ready_until_it_has_caught_u
     async with asyncio.timeout(5):
         while (refusal := await scene.second.get("/ready")).status_code == 200:
             await asyncio.sleep(0.001)
-    assert refusal.json()["detail"].startswith("The task feed, which takes over the changes of other instances, is not")
+    assert refusal.json()["detail"].startswith("The task feed, which applies the changes of other instances, is not")
     await scene.until_ready()
     assert not await scene.is_on_at_second()
     figures = (await scene.second.get("/metrics")).text
