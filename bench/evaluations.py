@@ -31,7 +31,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Turn:
-    """One server's turn in a round."""
+    """The measurement of one server in a round."""
 
     load: Load
     cpu_microseconds: int

@@ -56,7 +56,7 @@ def _start(data: Path, cores: Cores, repeats: int) -> list[float]:
 
 
 def _operations(client: httpx.Client, repeats: int) -> dict[str, list[float]]:
-    """Each operation of the management API, repeated in turns, so that conditions are the same for all."""
+    """Each operation of the management API, repeated in rounds so that conditions are the same for all."""
     timings: dict[str, list[float]] = {}
 
     def call(what: str, method: str, path: str, body: object = None) -> Any:

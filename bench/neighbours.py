@@ -1,7 +1,7 @@
-"""`python -m bench.neighbours`: what evaluations wait for while somebody else makes the server work hard.
+"""`python -m bench.neighbours`: the latency of evaluations while another client keeps the server busy.
 
 The server runs on one core. Evaluations arrive at a steady, modest rate whether or not earlier ones are answered, and
-each is timed from the moment it was due. Beside them works one noisy neighbour at a time.
+each is timed from when it was due. One noisy neighbour at a time runs next to them.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from tests.support.builders import make_flag, store_all
 RATE = 200  # evaluations a second
 CONNECTIONS = 32
 QUIET_SECONDS, NOISY_SECONDS = 4, 8
-LATE_SECONDS = 2  # how long the last evaluations are waited for; those without an answer count as they stand then
+LATE_SECONDS = 2  # how long to wait for the last evaluations; those without an answer count with their latency so far
 LIST_FLAGS, CHANGED_FLAGS = 1_500, 1_000
 WANTED_RATIO = 3
 _PASSWORD = "a password for the bench"
@@ -39,7 +39,7 @@ _UNKNOWN_KEYS = {f"x{number}": 0 for number in range(20_000)}  # 228 KiB
 
 @dataclass(frozen=True)
 class Noise:
-    """What a neighbour does: each of `clients` sends its request again and again, or at most `per_second` times."""
+    """A neighbour: each of `clients` sends its request repeatedly, or at most `per_second` times."""
 
     name: str
     requests: Sequence[bytes]
@@ -68,7 +68,7 @@ def main() -> None:
         data = Path(folder) / "data"
         data.mkdir(mode=0o700)
         limits = {f"FLAGSTAFF_{name}_RATE_LIMIT": "off" for name in ("REGISTER", "LOGIN", "LOGIN_FAILURE")}
-        limits["FLAGSTAFF_API_RATE_LIMIT"] = "1200/minute"  # as it is by default
+        limits["FLAGSTAFF_API_RATE_LIMIT"] = "1200/minute"  # the default
         with FlagstaffServer(cores.server, data, Switches(), limits) as server:
             server.wait_until_it_answers("/ready")
             _measure(server, data, cores)
@@ -107,7 +107,7 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
     headers = {"authorization": f"Bearer {writes.token}"}
     flags = client.get(f"{writes.path}/flags", headers=headers).json()
     toggles = [request("POST", f"{writes.path}/flags/{each['id']}/toggle", token=writes.token) for each in flags]
-    # Evaluations of many minutes are not to be had in seconds; those of one show what a request costs by itself.
+    # A short run has evaluations of one minute only, which show the cost of a request.
     for _ in range(200):
         body = {"environment": "production", "context": {"user_id": "ada"}}
         client.post("/sdk/v1/evaluate", json=body, headers={"x-sdk-key": summaries.sdk_key})
@@ -151,7 +151,7 @@ def _make_place(client: httpx.Client, data: Path, name: str, size: int, *, descr
 
 
 async def _store_flags(data: Path, place: Place, size: int, description: str | None) -> None:
-    """Write flags straight into the database, before the server has looked at the environment."""
+    """Write flags directly to the database, before the server has loaded the environment."""
     made = make_flag_set(size)
     environment = replace(made.environment, id=place.environment_id, project_id=place.project_id)
     flags, rules = [], []
@@ -177,7 +177,7 @@ async def _time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[
         connection = await free.get()
         try:
             assert await connection.exchange(evaluate) == 200
-        finally:  # also when it has taken too long
+        finally:  # also when it took too long
             latencies.append(time.perf_counter() - due)
         free.put_nowait(connection)
 
@@ -198,7 +198,7 @@ async def _time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[
 
 @contextmanager
 def _noise(port: int, noise: Noise) -> Iterator[Any]:
-    """A process that makes noise until the end; yields how many answers it has had."""
+    """A process that generates load until the block ends; yields the number of its answers."""
     context = multiprocessing.get_context("spawn")
     answered = context.Value("i", 0)
     process = context.Process(target=_make_noise, args=(port, noise, answered), daemon=True)

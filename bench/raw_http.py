@@ -1,4 +1,4 @@
-"""The least of an HTTP client, which throws bodies away unread, so as not to be the bottleneck."""
+"""A minimal HTTP client, which discards bodies so as not to be the bottleneck."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ def request(
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection that is kept."""
+    """A persistent connection."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter

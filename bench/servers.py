@@ -21,7 +21,7 @@ _CHECKOUT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Switches:
-    """What a Flagstaff does beside evaluating. A limit is so high that it counts and refuses nobody."""
+    """What Flagstaff does in addition to evaluating. The limits are so high that they count but never refuse."""
 
     limiter: bool = True
     history: bool = True
@@ -82,7 +82,7 @@ class FlagstaffServer(Server):
     def __init__(
         self, core: int, data: Path, switches: Switches, settings: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """`settings` are variables beside those that the switches choose."""
+        """`settings` are variables in addition to those of the switches."""
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         environ = {
@@ -98,7 +98,7 @@ class FlagstaffServer(Server):
 
 
 class NginxServer(Server):
-    """nginx, handing out the files of a folder."""
+    """nginx serving the files of a folder."""
 
     def __init__(self, core: int, folder: Path) -> None:
         port = free_port()
@@ -120,7 +120,7 @@ class NginxServer(Server):
 
 
 class UvicornServer(Server):
-    """uvicorn with the smallest of apps, handing out the files of a folder."""
+    """uvicorn with a minimal app that serves the files of a folder."""
 
     def __init__(self, core: int, folder: Path) -> None:
         port = free_port()

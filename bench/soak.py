@@ -1,8 +1,8 @@
 """A real server under steady load for a while: `python -m bench.soak --minutes 15`.
 
-Applications evaluate, somebody changes a flag several times a second, a dashboard asks for summaries. A line for each
-minute says how the server fares; in the end the last minute is compared with the first. The exit status is 1 if
-evaluations have become slower, or memory larger, than allowed.
+Applications evaluate, a person changes a flag several times a second, and a dashboard requests summaries. It prints a
+line for each minute and finally compares the last minute with the first. The exit status is 1 if evaluations have
+become slower, or memory larger, than allowed.
 """
 
 import argparse
@@ -31,7 +31,7 @@ Call = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Rates:
-    """What is asked of the server, by second."""
+    """The load on the server, per second."""
 
     evaluations: float
     changes: float
@@ -40,7 +40,7 @@ class Rates:
 
 @dataclass
 class Minute:
-    """How long everything took in a minute, in seconds, and the memory at its end."""
+    """The durations of all requests in a minute, in seconds, and the memory at its end."""
 
     evaluations: list[float] = field(default_factory=list)
     changes: list[float] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Minute:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the load goes: a project's key, a person's header, the paths of an environment and of its flags."""
+    """The target of the load: a project's key, a person's header, and the paths of an environment and its flags."""
 
     sdk_key: str
     authorization: dict[str, str]
@@ -67,7 +67,7 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def call(self, method: str, path: str, body: Any = None) -> bytes:
-        """The body of the answer. Raises RuntimeError for one that is no success."""
+        """The body of the answer. Raises RuntimeError unless it is a success."""
         if self._streams is None:
             self._streams = await asyncio.open_connection(self._address.hostname, self._address.port)
         reader, writer = self._streams
@@ -100,7 +100,7 @@ async def _read_body(reader: asyncio.StreamReader, headers: dict[str, str]) -> b
 
 
 class Soak:
-    """The load on a server, and what became of it, minute by minute."""
+    """The load on a server, and its results by minute."""
 
     def __init__(self, server: FlagstaffServer, place: Place) -> None:
         self._server, self._place = server, place
@@ -110,7 +110,7 @@ class Soak:
         self.minutes = [Minute()]
 
     async def run(self, minutes: int, rates: Rates) -> None:
-        """Put the load on the server, and print a line after each minute."""
+        """Run the load, and print a line after each minute."""
         ends_at = time.perf_counter() + 60 * minutes
         editor, reader = self._people
         async with asyncio.TaskGroup() as group:
@@ -175,7 +175,7 @@ def row(number: int, minute: Minute) -> str:
 
 
 def has_held(first: Minute, last: Minute) -> bool:
-    """Print the last minute against the first; return whether it is as it should be."""
+    """Compare the last minute with the first; return whether the growth is within bounds."""
     slower = percentile(last.evaluations, 0.99) / percentile(first.evaluations, 0.99)
     larger = last.mib / first.mib
     summaries = statistics.median(last.summaries) / statistics.median(first.summaries)
@@ -212,14 +212,14 @@ async def make_place(server: FlagstaffServer, flags: int) -> Place:
 
 
 async def soak(server: FlagstaffServer, flags: int, minutes: int, rates: Rates) -> bool:
-    """Make what is needed, put the load on, compare."""
+    """Create the data, run the load and compare."""
     load = Soak(server, await make_place(server, flags))
     await load.run(minutes, rates)
     return has_held(load.minutes[0], load.minutes[-1])
 
 
 def main() -> None:
-    """Run it as asked."""
+    """Run the soak."""
     parser = argparse.ArgumentParser(prog="bench.soak", description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--minutes", type=int, default=15, help="at least 2, of which the first and the last are compared"

@@ -1,7 +1,7 @@
-"""Summaries of a large history, beside evaluations: `python -m bench.summaries`.
+"""Summaries of a large history during evaluations: `python -m bench.summaries`.
 
 A thousand flags over ninety days, evaluated in every minute of the last two and in every hour before. Prints how long
-each kind of summary takes, and the evaluations' latency meanwhile and without any.
+each kind of summary takes, and the evaluations' latency with and without them.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ async def evaluate(connections: list[Connection], seconds: float) -> list[float]
 
 
 async def measure(url: str, place: Place) -> None:
-    """Ask for each kind of summary, over and over, beside evaluations."""
+    """Request each kind of summary repeatedly during evaluations."""
     now = datetime.now(UTC)
     period = f"since={now - timedelta(days=DAYS):%Y-%m-%dT%H:%M:%SZ}&until={now:%Y-%m-%dT%H:%M:%SZ}"
     wanted = {

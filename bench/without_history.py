@@ -1,4 +1,4 @@
-"""`flagstaff serve` with a recorder that forgets, to see what the history costs."""
+"""`flagstaff serve` with a recorder that discards everything, to measure the cost of the history."""
 
 from flagstaff.cli.main import main
 from flagstaff.runtime.recorder import Recorder

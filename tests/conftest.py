@@ -16,7 +16,7 @@ from tests.support.stores import Store, make_postgresql_template, postgresql_sto
 
 KINDS = ("sqlite", "postgresql")
 
-# A busy machine is no failure.
+# A busy machine must not fail a test.
 hypothesis.settings.register_profile(
     "flagstaff", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -32,7 +32,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(scope="session")
 def outage_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    """Another server, with a migrated template too, to be stopped and started; its databases are `outage_store`s."""
+    """Another server with a migrated template, which tests may stop and start; its databases are `outage_store`s."""
     with PostgresServer() as server:
         asyncio.run(make_postgresql_template(server, tmp_path_factory.mktemp("outage-template")))
         yield server
@@ -63,7 +63,7 @@ def data_directory(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["sqlite_template", "postgres_template"], ids=KINDS)
 def template(request: pytest.FixtureRequest) -> Path | PostgresServer:
-    """What a store of each kind is cloned from."""
+    """The template that a store of each kind is cloned from."""
     return request.getfixturevalue(request.param)
 
 
@@ -79,7 +79,7 @@ async def store(template: Path | PostgresServer, data_directory: Path) -> AsyncI
 
 @pytest.fixture
 async def outage_store(outage_postgres: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
-    """A migrated, empty database on the server that may be stopped; however a test leaves it, the next finds it up."""
+    """A migrated, empty database on the server that may be stopped. The server is running at each test's start."""
     async with postgresql_store(outage_postgres, data_directory) as made:
         yield made
         outage_postgres.start()
@@ -87,7 +87,7 @@ async def outage_store(outage_postgres: PostgresServer, data_directory: Path) ->
 
 @pytest.fixture(params=[None, "postgres"], ids=KINDS)
 def bare_server(request: pytest.FixtureRequest) -> PostgresServer | None:
-    """The server of each kind, as far as there is one."""
+    """The server of each kind, if it has one."""
     return request.getfixturevalue(request.param) if request.param else None
 
 
@@ -115,7 +115,7 @@ async def database(store: Store) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock that stands at 2026-11-20T10:00:00Z until it is moved."""
+    """A clock that shows 2026-11-20T10:00:00Z until it is moved."""
     return Clock()
 
 

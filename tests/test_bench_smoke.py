@@ -1,4 +1,4 @@
-"""The bench runs, and says what it lacks where it cannot. Its figures are nobody's business here."""
+"""The bench runs, or says what is missing. Its figures are not tested."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ HAS_TOOLS = all(shutil.which(tool, path=f"{os.environ['PATH']}:/usr/sbin") for t
 
 
 async def run_bench(*arguments: str, path: str) -> tuple[int | None, str]:
-    """Run it; return its exit status and what it said."""
+    """Run it; return its exit status and output."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "bench", *arguments),

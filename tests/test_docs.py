@@ -1,4 +1,4 @@
-"""The papers say what is: links lead somewhere, and names, settings, errors and metrics are those of the code."""
+"""The documentation is correct: links work, and names, settings, errors and metrics match the code."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def prose(paper: Path) -> str:
 
 
 def anchors(paper: Path) -> set[str]:
-    """What the headings of a paper can be linked by."""
+    """The anchors of a page's headings."""
     headings = _HEADING.findall(prose(paper))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -114,7 +114,7 @@ def test_the_decisions_are_numbered_without_gaps() -> None:
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda path: path.stem)
-def test_a_decision_tells_its_context_consequences_and_alternatives(decision: Path) -> None:
+def test_a_decision_has_context_consequences_and_alternatives(decision: Path) -> None:
     headings = _HEADING.findall(decision.read_text())[1:]
     assert headings == ["Context", "Decision", "Consequences", "Alternatives", "In the code"]
 

@@ -1,4 +1,4 @@
-"""Nothing is installed but what was locked: every lock file is whole."""
+"""Only locked packages are installed: every lock file is complete."""
 
 import json
 import re
@@ -24,7 +24,7 @@ each_hashed = pytest.mark.parametrize("path", HASHED, ids=lambda path: path.name
 
 
 def requirements(path: Path) -> dict[str, list[str]]:
-    """What a lock file of Python packages demands, each with its options."""
+    """The requirements in a lock file of Python packages, each with its options."""
     lines = path.read_text().replace("\\\n", " ").splitlines()
     return {name.strip(): options.split() for name, _, options in (line.partition("  ") for line in lines)}
 
@@ -43,8 +43,8 @@ def test_every_package_of_the_dashboard_is_locked_with_its_hash_and_no_address()
     assert [path for path, entry in packages.items() if "resolved" in entry or "://" in entry["version"]] == []
 
 
-def test_no_package_of_the_dashboard_needs_a_script_of_its_own() -> None:
-    """None may run one: dashboard/.npmrc says so."""
+def test_no_package_of_the_dashboard_needs_an_install_script() -> None:
+    """dashboard/.npmrc disables install scripts."""
     packages = json.loads((DASHBOARD / "package-lock.json").read_text())["packages"]
     assert [path for path, entry in packages.items() if entry.get("hasInstallScript")] == []
 

@@ -1,4 +1,4 @@
-"""npm is held to the dashboard's lock file, by the dashboard's own settings; and what renews the file leaves no gap."""
+"""With the dashboard's settings, npm installs only what its lock file allows, and renewing the file leaves no gap."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def project(folder: Path, integrity: str | None) -> Path:
 
 
 def settings(folder: Path, registry: Registry) -> dict[str, str]:
-    """The test's own registry and cache, and none of the settings of whoever runs it."""
+    """The test's own registry and cache, without the settings of the user who runs it."""
     own = {"registry": registry.url, "cache": str(folder.parent / "cache"), "userconfig": str(folder.parent / "none")}
     return {f"npm_config_{name}": value for name, value in own.items()}
 
@@ -61,7 +61,7 @@ def npm(node: Node, command: str, folder: Path, registry: Registry) -> subproces
 
 
 def locked_pennant(folder: Path) -> dict[str, object]:
-    """What the project's lock file says of the package."""
+    """The package's entry in the project's lock file."""
     entry: dict[str, object] = json.loads((folder / "package-lock.json").read_text())["packages"][
         "node_modules/pennant"
     ]
@@ -107,7 +107,7 @@ def test_a_renewed_lock_file_has_every_hash(
     integrity = registry.offer("the locked one")
     careful = project(tmp_path / "careful", integrity)
     assert npm(node, "ci", careful, registry).returncode == 0
-    (careful / "node_modules" / ".package-lock.json").unlink()  # npm has no other memory of the installed one's hash
+    (careful / "node_modules" / ".package-lock.json").unlink()  # npm stores the hash of the installed package only here
     locked = careful / "package-lock.json"
     if lost == "its hash":
         locked.write_text(locked.read_text().replace(f', "integrity": "{integrity}"', ""))

@@ -1,4 +1,4 @@
-"""The README's quickstart, executed as written against a really started server."""
+"""The README's quickstart, executed as written against a real server."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ _CHANGING = frozenset({"id", "evaluated_at"})
 
 @dataclass(frozen=True)
 class Step:
-    """One block of commands, and the JSON that the README says it prints, if it says so."""
+    """A block of commands, and the JSON that the README says it prints, if any."""
 
     commands: str
     answer: Any | None
@@ -38,7 +38,7 @@ def steps() -> Iterator[Step]:
 
 
 def without_what_changes(value: Any) -> Any:
-    """The same JSON without ids and times, which are others in every run."""
+    """The same JSON without ids and times, which differ in every run."""
     if isinstance(value, list):
         return [without_what_changes(item) for item in value]
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def without_what_changes(value: Any) -> Any:
 
 
 async def outputs(commands: list[str], environ: dict[str, str]) -> list[str]:
-    """What each of some blocks prints, all run in one shell, which ends at the first that fails."""
+    """The output of each block, all run in one shell, which ends at the first that fails."""
     script = f"\necho '{_END_OF_STEP}'\n".join(["set -euo pipefail", *commands, ""])
     shell = await asyncio.create_subprocess_exec(
         *("bash", "-c", script), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environ

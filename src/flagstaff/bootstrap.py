@@ -184,7 +184,7 @@ class Flagstaff:
             log.info("migrated", revision=revision)
         await self.snapshots.start()
         if self._instances:
-            purpose, is_working = "takes over the changes of other instances", self._instances.is_connected
+            purpose, is_working = "applies the changes of other instances", self._instances.is_connected
             self._supervisor.run(_FEED, self._instances.follow, purpose=purpose, is_working=is_working)
             await self._instances.wait_until_connected()
         await self._recorder.start()

@@ -1,4 +1,4 @@
-"""`flagstaff backup`, `restore` and `copy` as processes: beside a server under load, killed, and without room."""
+"""`flagstaff backup`, `restore` and `copy` as processes: with a server under load, killed, and on a full disk."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, postgresql_store
 
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
-UNSAVED_SECONDS = 1.0  # how long an evaluation may be on its way to the history
+UNSAVED_SECONDS = 1.0  # how long an evaluation may take to reach the history
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def target(store: Store, postgres: PostgresServer, tmp_path: Path) -> Asyn
 
 
 async def fill_history(store: Store) -> None:
-    """So much history that to read or write it all takes a while."""
+    """Enough history that reading or writing it takes a while."""
     account = make_account()
     project = make_project(account.id)
     environment = make_environment(project.id)
@@ -59,7 +59,7 @@ async def fill_history(store: Store) -> None:
 
 @contextmanager
 def launched(*arguments: str, store: Store) -> Iterator[subprocess.Popen[bytes]]:
-    """A command that is to be interrupted."""
+    """A command to interrupt."""
     environ = {"PATH": os.environ["PATH"], **store.environ}
     command = [sys.executable, "-m", "flagstaff", *arguments]
     with subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL) as process:
@@ -83,9 +83,9 @@ def has_content(folder: Path, pattern: str) -> bool:
 
 
 async def serve_and_check(store: Store, load: Load, token: str, began: float) -> None:
-    """Assert that a server on a store knows what was answered before `began`, to people and to applications."""
+    """Assert that a server on a store has everything that was answered before `began`, over the API and evaluate."""
     async with ServerProcess(store, UNLIMITED) as server, RemoteCaller(server.url) as caller:
-        caller.headers["authorization"] = token  # which is signed by the secret key of the backup
+        caller.headers["authorization"] = token  # it is signed with the secret key of the backup
         await load.assert_writes_are_there(caller)
         safe = {user for user, answered in load.evaluated.items() if answered < began - UNSAVED_SECONDS}
         assert safe
@@ -151,7 +151,7 @@ async def test_a_copy_goes_to_a_new_database_and_refuses_the_next_time(store: St
         ("postgresql://nobody@127.0.0.1:1/none", "cannot be reached"),
     ],
 )
-def test_a_copy_to_a_place_that_is_none_is_refused(store: Store, to: str, reason: str) -> None:
+def test_a_copy_to_an_invalid_target_is_refused(store: Store, to: str, reason: str) -> None:
     refused = run_flagstaff("copy", "--to", to, environ=store.environ)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert reason in refused.stderr.splitlines()[-1]
@@ -191,7 +191,7 @@ async def test_without_room_no_backup_is_left(store: Store, tmp_path: Path) -> N
     await fill_history(store)
     folder = tmp_path / "full"
     folder.mkdir()
-    # What the kernel refuses beyond this bound it refuses as it does on a full disk.
+    # Beyond this bound the kernel refuses writes as it does on a full disk.
     bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024 * 1024, bounds[1]))
     try:
@@ -243,10 +243,10 @@ async def test_a_restore_that_is_killed_has_changed_nothing_and_can_be_repeated(
 
 
 async def is_being_written(store: Store) -> bool:
-    """Whether somebody's transaction has got as far as the history."""
+    """Whether a transaction has reached the history."""
     if store.database_url is None:
         return has_content(store.data_directory, "history.sqlite-journal")
-    connection = await asyncpg.connect(store.database_url)  # not by our own name, which a restore would refuse
+    connection = await asyncpg.connect(store.database_url)  # not under our own name, which a restore would refuse
     try:
         query = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO history.segments%'"
         return bool(await connection.fetchval(query))

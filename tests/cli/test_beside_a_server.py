@@ -13,7 +13,7 @@ from tests.support.stores import Store, postgresql_store, sqlite_store
 PASSWORD = "a password of another kind"
 
 
-async def test_accounts_are_made_and_tokens_ended_beside_a_running_server(store: Store) -> None:
+async def test_accounts_are_created_and_tokens_ended_while_a_server_runs(store: Store) -> None:
     environ = store.environ
     async with ServerProcess(store) as server, RemoteCaller(server.url) as caller:
         refused = run_flagstaff(
@@ -41,7 +41,7 @@ async def test_accounts_are_made_and_tokens_ended_beside_a_running_server(store:
 async def test_a_database_of_another_revision_is_not_migrated_while_a_server_runs_on_it(store: Store) -> None:
     environ = store.environ
     async with ServerProcess(store):
-        # What a newer version's command line finds beside a server of an older one.
+        # What a newer version's command line finds while an older server runs.
         await migrate(store.database_url, store.data_directory, "0001")
         refused = run_flagstaff(
             "users", "create", "ada@example.com", "--password-stdin", environ=environ, stdin=PASSWORD

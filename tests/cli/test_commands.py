@@ -1,4 +1,4 @@
-"""The command line, in this process: its help, its refusals, and what it does to a folder."""
+"""The command line, in this process: its help, its refusals, and its effect on a folder."""
 
 import json
 from importlib.metadata import version
@@ -18,7 +18,7 @@ PASSWORD = "correct horse battery staple\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data directory that commands are told of."""
+    """The data directory that commands use."""
     monkeypatch.setenv("FLAGSTAFF_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "data"
 

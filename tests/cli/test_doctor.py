@@ -1,4 +1,4 @@
-"""`flagstaff doctor`: each thing it looks at, as it should be and as it should not."""
+"""`flagstaff doctor`: each check, passing and failing."""
 
 import asyncio
 import json
@@ -26,14 +26,14 @@ KEY = {"FLAGSTAFF_SECRET_KEY": "k" * 40}
 
 
 def examine(environ: dict[str, str], *arguments: str, status: int = 0) -> dict[str, Any]:
-    """Each finding by what was looked at."""
+    """The findings by check."""
     outcome = CliRunner().invoke(app, ["doctor", "--json", *arguments], env=environ, catch_exceptions=False)
     assert outcome.exit_code == status, outcome.output
     return read_findings(outcome.stdout, status)
 
 
 def examine_and_log(environ: dict[str, str]) -> dict[str, Any]:
-    """The same in a process of its own, which fails and keeps its log from its findings."""
+    """The same in a separate process, which fails and does not mix its log with its findings."""
     outcome = run_flagstaff("doctor", "--json", environ=environ)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     assert "database_unavailable" in outcome.stderr
@@ -59,13 +59,13 @@ def test_a_setting_that_is_wrong_is_all_that_is_said() -> None:
     assert found["settings"]["found"].startswith("FLAGSTAFF_PORT must be")
 
 
-def test_nothing_is_made_where_nothing_is(tmp_path: Path) -> None:
+def test_nothing_is_created_where_nothing_exists(tmp_path: Path) -> None:
     found = examine({"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")})
     assert {found[check]["status"] for check in ("data directory", "secret key", "database")} == {"WARN"}
     assert not (tmp_path / "data").exists()
 
 
-def test_what_others_can_read_fails(sqlite: Store) -> None:
+def test_files_that_others_can_read_fail(sqlite: Store) -> None:
     key = sqlite.data_directory / "secret-key"
     key.write_text("k" * 40)
     key.chmod(0o644)
@@ -73,7 +73,7 @@ def test_what_others_can_read_fails(sqlite: Store) -> None:
     found = examine(sqlite.environ, status=1)
     assert found["data directory"]["advice"] == f"Run: chmod 700 {sqlite.data_directory}"
     assert "chmod 600" in found["secret key"]["advice"]
-    assert sqlite.data_directory.stat().st_mode & 0o777 == 0o755  # it only looks
+    assert sqlite.data_directory.stat().st_mode & 0o777 == 0o755  # it changes nothing
 
 
 def test_an_empty_secret_key_fails(sqlite: Store) -> None:
@@ -102,14 +102,14 @@ def test_a_damaged_database_fails(sqlite: Store) -> None:
     assert examine_and_log(sqlite.environ)["database"]["status"] == "FAIL"
 
 
-def test_a_database_that_is_away_fails_with_the_reason(data_directory: Path) -> None:
+def test_an_unreachable_database_fails_with_the_reason(data_directory: Path) -> None:
     url = f"postgresql://flagstaff:hidden@127.0.0.1:{free_port()}/flagstaff"
     found = examine_and_log({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url})
     assert "onnect" in found["database"]["found"]
     assert "hidden" not in json.dumps(found)
 
 
-def test_a_mail_server_that_is_away_fails(sqlite: Store) -> None:
+def test_an_unreachable_mail_server_fails(sqlite: Store) -> None:
     smtp = {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{free_port()}"}
     assert examine(sqlite.environ | smtp, status=1)["mail"]["status"] == "FAIL"
 
@@ -143,7 +143,7 @@ async def test_a_test_mail_is_sent_only_when_asked_for(sqlite: Store) -> None:
     assert [mail["to"] for mail in inbox.mails] == ["ada@example.com"]
 
 
-async def test_beside_a_running_server_everything_is_said_of_the_database(store: Store) -> None:
+async def test_with_a_running_server_everything_about_the_database_is_reported(store: Store) -> None:
     account = make_account()
     project = make_project(account.id)
     environment = make_environment(project.id)

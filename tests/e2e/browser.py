@@ -16,5 +16,5 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def find_or_install() -> str | None:
-    """The path of a Chromium; None where there is none and none can be installed."""
+    """The path of a Chromium; None if there is none and it cannot be installed."""
     return debian.find_or_install(_NAMES, "chromium")

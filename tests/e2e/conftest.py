@@ -1,7 +1,7 @@
 """A served dashboard, a browser, and people in it.
 
-A test process has one browser and one server for all its tests, which therefore run in one event loop. What keeps tests
-apart is whom they are about: everybody has a browser context and an account of their own.
+A test process has one browser and one server for all its tests, which therefore run in one event loop. Tests are
+isolated by person: each person has a separate browser context and account.
 """
 
 from collections.abc import AsyncIterator
@@ -51,7 +51,7 @@ def chromium() -> str:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     """A running browser."""
-    expect.set_options(timeout=15_000)  # passwords are hashed behind everything else that a busy machine has to do
+    expect.set_options(timeout=15_000)  # passwords are hashed at low priority, which takes long on a busy machine
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield launched

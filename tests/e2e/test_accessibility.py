@@ -155,7 +155,7 @@ async def stays_within(person: Person, path: str | None = None) -> None:
     assert not wide, f"{path}: {wide}"
 
 
-async def test_a_person_who_prefers_reduced_motion_sees_none(
+async def test_a_person_who_prefers_reduced_motion_sees_no_animation(
     browser: Browser, server: ServerProcess, people: AsyncExitStack
 ) -> None:
     person = await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))

@@ -1,4 +1,4 @@
-"""Creating an account, where that is open and where it is closed."""
+"""Creating an account, with registration open and closed."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.stores import sqlite_store
 
 
 class TestWhereItIsClosed:
-    """A server of its own that takes no registrations."""
+    """A separate server that accepts no registrations."""
 
     @pytest_asyncio.fixture(loop_scope="session")
     async def server(self, sqlite_template: Path, data_directory: Path) -> AsyncIterator[ServerProcess]:
@@ -20,7 +20,7 @@ class TestWhereItIsClosed:
         async with ServerProcess(store, {"FLAGSTAFF_REGISTRATION": "closed"}) as started:
             yield started
 
-    async def test_the_sign_in_page_offers_none_and_says_why(self, visitor: Person) -> None:
+    async def test_the_sign_in_page_offers_no_registration_and_says_why(self, visitor: Person) -> None:
         await visitor.page.goto("/sign-in")
         await visitor.sees("Only the operator of this server can create accounts.")
         await expect(visitor.page.get_by_role("link", name="Create account")).to_have_count(0)
@@ -33,7 +33,7 @@ class TestWhereItIsClosed:
         await visitor.sees_heading("Sign in")
 
 
-async def test_a_password_that_everybody_tries_is_refused_at_its_field(visitor: Person) -> None:
+async def test_a_common_password_is_refused_at_its_field(visitor: Person) -> None:
     await visitor.page.goto("/register")
     for password, reason in (
         ("iloveyou", "Is one of the passwords that attackers try first; choose another"),

@@ -93,7 +93,7 @@ async def test_signing_out_ends_the_token_on_the_server(ada: Person) -> None:
     assert (await ada.api.get("/api/me")).status_code == 401
 
 
-async def test_signing_out_works_while_the_server_cannot_be_told_and_says_so(ada: Person) -> None:
+async def test_signing_out_works_and_says_so_while_the_server_is_unreachable(ada: Person) -> None:
     await ada.page.goto("/")
     await ada.sees_heading("Create your first project")
     await ada.page.route("**/auth/logout", lambda route: route.abort())

@@ -1,4 +1,4 @@
-"""What a mail says, and that nothing in an address or a link can make it say more."""
+"""The content of a mail, which nothing in an address or a link can extend."""
 
 from datetime import UTC, datetime
 from email import message_from_bytes, message_from_string
@@ -74,7 +74,7 @@ class Links(HTMLParser):
         "ada",
         "",
         "ada@exa..mple.com",
-        "ada@exa\N{ACCOUNT OF}mple.com",  # which the domain name system knows as exaa/cmple.com
+        "ada@exa\N{ACCOUNT OF}mple.com",  # in the domain name system: exaa/cmple.com
         "a,b@example.com",
         '"x@example.com',
         "<x>@example.com",
@@ -139,7 +139,7 @@ def test_text_and_html_hold_the_link_and_say_how_long_and_how_often_it_works() -
         assert "If it wasn't you, ignore this mail" in content
 
 
-def test_the_link_stands_whole_on_a_line_of_the_file_itself() -> None:
+def test_the_link_is_whole_on_one_line_of_the_file() -> None:
     mail = write_mail(token="t" * 200)
     assert LINK.replace("abc-DEF_123", "t" * 200).encode() in mail.content.splitlines()
 
@@ -156,5 +156,5 @@ def test_markup_in_a_link_stays_text() -> None:
     assert "token=%22%3E%3Cimg%20src%3Dx%3E%26a%3Db" in text
 
 
-def test_a_domain_beyond_ascii_is_written_as_the_mail_system_knows_it() -> None:
+def test_a_non_ascii_domain_is_written_in_its_ascii_form() -> None:
     assert reset_mail("ada@b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher.example")["To"] == "ada@xn--bcher-kva.example"

@@ -1,4 +1,4 @@
-"""Mails as files, where there is no mail server."""
+"""Mails as files, without a mail server."""
 
 import asyncio
 import stat
@@ -43,7 +43,7 @@ async def test_each_mail_becomes_a_file_and_the_log_says_where(tmp_path: Path, m
     assert "hunter2" not in str(entries)
 
 
-async def test_nobody_else_may_read_the_mails(tmp_path: Path, mail: Mail) -> None:
+async def test_only_the_owner_can_read_the_mails(tmp_path: Path, mail: Mail) -> None:
     await Outbox(tmp_path / "outbox").send(mail)
     (path,) = (tmp_path / "outbox").iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

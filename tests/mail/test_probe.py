@@ -1,4 +1,4 @@
-"""The examination of a mail server, against real ones."""
+"""The check of a mail server, against real servers."""
 
 import ssl
 
@@ -17,15 +17,15 @@ def plain(port: int, **credentials: str) -> SmtpServer:
     return SmtpServer(host="127.0.0.1", port=port, security="none", **credentials)
 
 
-async def test_a_server_that_is_away_is_said_to_be() -> None:
+async def test_an_unreachable_server_is_reported() -> None:
     with pytest.raises(MailServerError, match="onnect"):
         await probe(plain(free_port()), sender=SENDER)
 
 
-async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+async def test_a_server_that_sends_nothing_is_not_waited_for() -> None:
     inbox = Inbox()
     async with smtp_server(inbox) as port:
-        silent = SmtpServer(host="127.0.0.1", port=port, security="tls")  # it waits for us, and we for it
+        silent = SmtpServer(host="127.0.0.1", port=port, security="tls")  # both sides wait for each other
         with pytest.raises(MailServerError):
             await probe(silent, sender=SENDER, timeout_seconds=0.3)
 

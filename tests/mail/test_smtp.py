@@ -1,4 +1,4 @@
-"""Mails handed to a real SMTP server, also to one that is slow, picky or away."""
+"""Mails sent to a real SMTP server, including slow, refusing and unreachable ones."""
 
 import asyncio
 import socket
@@ -24,7 +24,7 @@ CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed, for thes
 
 
 class Inbox:
-    """What a server was handed in; `refusals` are its first answers to a recipient."""
+    """The mails that a server received; `refusals` are its first answers to a recipient."""
 
     def __init__(self, *refusals: str) -> None:
         self.mails: list[Message] = []
@@ -63,7 +63,7 @@ async def smtp_server(inbox: Inbox, *, tls: ssl.SSLContext | None = None, **opti
 
 @asynccontextmanager
 async def mute_server() -> AsyncIterator[int]:
-    """A server that takes a connection and then says nothing."""
+    """A server that accepts a connection and then sends nothing."""
     hang_up = asyncio.Event()
 
     async def say_nothing(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -142,7 +142,7 @@ async def test_after_three_attempts_it_gives_up(mail: Mail) -> None:
     assert inbox.attempts == ATTEMPTS
 
 
-async def test_a_server_that_is_away_is_logged(mail: Mail) -> None:
+async def test_an_unreachable_server_is_logged(mail: Mail) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     log = await send(mail, SmtpServer("127.0.0.1", port, "none"))
@@ -150,7 +150,7 @@ async def test_a_server_that_is_away_is_logged(mail: Mail) -> None:
     assert log[-1]["server"] == f"127.0.0.1:{port}"
 
 
-async def test_a_server_that_says_nothing_is_given_up_in_time(mail: Mail) -> None:
+async def test_a_server_that_sends_nothing_is_abandoned_in_time(mail: Mail) -> None:
     async with mute_server() as port:
         log = await asyncio.wait_for(send(mail, SmtpServer("127.0.0.1", port, "none"), timeout_seconds=0.05), timeout=5)
     assert events(log) == ["mail_delayed", "mail_delayed", "mail_not_sent"]
@@ -168,7 +168,7 @@ async def test_a_wrong_password_is_logged_without_another_attempt(
     assert not inbox.mails
 
 
-async def test_a_certificate_of_nobody_known_is_not_trusted(mail: Mail, server_tls: ssl.SSLContext) -> None:
+async def test_an_unknown_certificate_is_not_trusted(mail: Mail, server_tls: ssl.SSLContext) -> None:
     inbox = Inbox()
     async with smtp_server(inbox, tls_context=server_tls) as port:
         log = await send(mail, SmtpServer("localhost", port, "starttls"))
@@ -219,7 +219,7 @@ async def test_tls_from_the_first_byte_is_used_where_wanted(
     assert len(inbox.mails) == 1
 
 
-async def test_an_address_beyond_ascii_reaches_a_server_that_knows_such_addresses() -> None:
+async def test_a_non_ascii_address_reaches_a_server_that_supports_it() -> None:
     recipient = "b\N{LATIN SMALL LETTER U WITH DIAERESIS}@example.com"
     mail = password_reset(
         sender="Flagstaff <flags@example.com>",

@@ -1,4 +1,4 @@
-"""Floods of connections and of requests on one: others are still served, and nothing that is under way is lost."""
+"""Floods of connections, and of requests on one: other clients are still served, and no running work is lost."""
 
 import asyncio
 import resource
@@ -21,7 +21,7 @@ MIB = 1024 * 1024
 
 @pytest.fixture
 def store(sqlite_template: Path, data_directory: Path) -> Store:
-    """One kind of database is enough here."""
+    """SQLite only, which is enough here."""
     return sqlite_store(sqlite_template, data_directory)
 
 
@@ -39,7 +39,7 @@ async def flooded(server: ServerProcess) -> AsyncIterator[Callable[..., object]]
 
 
 async def ask(server: ServerProcess, sent: bytes = HEALTH, *, source: str = OTHER) -> Answer:
-    """The answer to one request on a connection of its own."""
+    """The answer to one request on a separate connection."""
     async with await Client.connect(server.port, source=source) as client:
         # A server that refuses a connection may have closed it before it got this.
         with suppress(ConnectionError):
@@ -117,7 +117,7 @@ async def test_the_soft_limit_of_open_files_is_raised_as_far_as_is_needed(store:
             assert "few_descriptors" not in server.log
 
 
-async def test_a_server_without_a_descriptor_left_goes_on_when_there_are_some(store: Store) -> None:
+async def test_a_server_without_free_descriptors_recovers_when_there_are_some(store: Store) -> None:
     async with ServerProcess(store) as server, flooded(server) as connect:
         await connect(8)
         limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)

@@ -1,4 +1,4 @@
-"""Requests that no client sends, byte by byte to a real server: each has one answer, and the log says who sent it."""
+"""Requests that no client sends, as bytes to a real server: each has one answer, and the log names the sender."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ LINE = b"GET /api/me HTTP/1.1"
 KIB = 1024
 PATIENCE_SECONDS = 20
 
-# What a signed-in GET gets when its head also has these lines. They stand behind `Host` and `Authorization`.
+# The status of a signed-in GET whose head also has these lines, after `Host` and `Authorization`.
 ODD_HEADERS: list[tuple[list[bytes], int]] = [
     ([b"Accept: application/xml"], 200),
     ([b"Accept: \xff"], 200),
@@ -143,7 +143,7 @@ async def ask(server: ServerProcess, *lines: bytes, rest: bytes = b"") -> Answer
 
 
 def entries(server: ServerProcess, event: str) -> list[dict[str, Any]]:
-    """What the log has under a name."""
+    """The log entries with a name."""
     logged = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
     return [entry for entry in logged if entry["event"] == event]
 
@@ -185,7 +185,7 @@ async def test_a_refused_head_starts_no_request(server: ServerProcess, token: by
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.1"}])
-async def test_what_stands_behind_a_body_says_nothing_of_who_is_calling(server: ServerProcess, token: bytes) -> None:
+async def test_trailers_do_not_identify_the_caller(server: ServerProcess, token: bytes) -> None:
     chunks = b"2\r\n{}\r\n0\r\nAuthorization: %s\r\nX-Forwarded-For: 203.0.113.66\r\nX-SDK-Key: x\r\n\r\n" % token
     for path in (b"/api/me", b"/api/projects", b"/sdk/v1/evaluate"):
         lines = (b"POST %s HTTP/1.1" % path, b"Host: flags", b"Transfer-Encoding: chunked")
@@ -222,7 +222,7 @@ async def test_refusals_of_the_protocol_are_counted_and_a_flood_of_them_does_not
     assert "Invalid HTTP request received" not in server.log
 
 
-async def test_a_client_that_leaves_is_no_failure(server: ServerProcess, token: bytes) -> None:
+async def test_a_client_that_leaves_is_not_a_failure(server: ServerProcess, token: bytes) -> None:
     head = b"Host: flags\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n" % token
     for path in (b"/api/projects", b"/auth/login", b"/sdk/v1/evaluate"):
         async with await Client.connect(server.port) as client:

@@ -58,7 +58,7 @@ async def pair(outage_store: Store) -> AsyncIterator[Pair]:
             assert "Traceback" not in server.log
 
 
-async def test_an_instance_that_stands_still_is_waited_for_and_then_named_as_not_confirmed(pair: Pair) -> None:
+async def test_a_paused_instance_is_waited_for_and_then_reported_as_not_confirmed(pair: Pair) -> None:
     pair.second.signal(signal.SIGSTOP)
     try:
         answer = await pair.ada.post(f"{flag_path(pair.flag)}/toggle")
@@ -74,7 +74,7 @@ async def test_an_instance_that_stands_still_is_waited_for_and_then_named_as_not
     assert await pair.is_on_at_second()
 
 
-async def test_an_instance_that_goes_on_in_time_has_the_change_when_its_call_returns(pair: Pair) -> None:
+async def test_an_instance_that_resumes_in_time_has_the_change_when_its_call_returns(pair: Pair) -> None:
     pair.second.signal(signal.SIGSTOP)
     toggle = asyncio.create_task(pair.ada.post(f"{flag_path(pair.flag)}/toggle"))
     await asyncio.wait([toggle], timeout=1)
@@ -84,7 +84,7 @@ async def test_an_instance_that_goes_on_in_time_has_the_change_when_its_call_ret
     assert not await pair.is_on_at_second()
 
 
-async def test_an_instance_that_was_killed_keeps_nobody_waiting(pair: Pair) -> None:
+async def test_an_instance_that_was_killed_delays_no_change(pair: Pair) -> None:
     await pair.second.kill()
     async with asyncio.timeout(4):
         assert (await pair.ada.post(f"{flag_path(pair.flag)}/toggle")).status_code == 200

@@ -73,7 +73,7 @@ async def test_a_request_that_was_killed_between_its_commit_and_its_response_is_
 
 @asynccontextmanager
 async def no_confirmation(store: Store) -> AsyncIterator[None]:
-    """With PostgreSQL, an instance that confirms no change: each response waits for it for seconds."""
+    """With PostgreSQL, an instance that confirms no change, so each response waits for it for seconds."""
     if store.database_url is None:
         yield
         return
@@ -85,7 +85,7 @@ async def no_confirmation(store: Store) -> AsyncIterator[None]:
 
 
 async def until_off(store: Store) -> None:
-    """Wait until it is committed that the one flag is off, as anybody else at the database sees it."""
+    """Wait until another connection sees that the flag is off."""
     async with asyncio.timeout(10):
         while not await _count(store, "SELECT count(*) FROM flags WHERE NOT enabled"):
             await asyncio.sleep(0)
@@ -103,7 +103,7 @@ async def _count(store: Store, statement: str) -> int:
 
 
 def children(process_id: int) -> set[int]:
-    """The processes that a process has started, from whichever thread."""
+    """The processes that a process has started, from any thread."""
     lists = Path(f"/proc/{process_id}/task").glob("*/children")
     return {int(child) for each in lists for child in each.read_text().split()}
 

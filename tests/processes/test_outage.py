@@ -38,7 +38,7 @@ async def test_a_database_restart_under_load_does_not_affect_evaluations(
         answer = await caller.evaluate(load.project["sdk_key"])
         toggled = (await caller.get(flag_path(load.toggled))).json()
         assert answer.json()["flags"][toggled["key"]]["enabled"] is toggled["enabled"]
-        async with asyncio.timeout(30):  # the evaluations that waited on disk are written to the store
+        async with asyncio.timeout(30):  # the evaluations that were kept on disk are written to the store
             while load.evaluated.keys() - await load.recorded_users(caller):
                 await asyncio.sleep(0.1)
         assert "Traceback" not in server.log

@@ -16,7 +16,7 @@ SMUGGLED = (
     b"POST /auth/register HTTP/1.1\r\nHost: flags\r\nX-Forwarded-For: 203.0.113.66\r\nX-Request-ID: smuggled\r\n"
     b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(CREDENTIALS), CREDENTIALS)
 )
-# As Java's HttpClient has it, on every request over plain HTTP.
+# Java's HttpClient sends this with every request over plain HTTP.
 JAVA = (
     b"Connection: Upgrade, HTTP2-Settings",
     b"HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA",
@@ -34,7 +34,7 @@ PADDINGS = {"at once": 0, "in later reads": 200_000, "in a body that is too larg
 
 @pytest.fixture
 def store(sqlite_template: Path, data_directory: Path) -> Store:
-    """One kind of database is enough here: none of this reaches it."""
+    """SQLite only: none of this reaches the database."""
     return sqlite_store(sqlite_template, data_directory)
 
 
@@ -48,7 +48,7 @@ async def server(request: pytest.FixtureRequest, store: Store) -> AsyncIterator[
 
 @pytest.fixture
 async def nginx(server: ServerProcess, tmp_path: Path) -> AsyncIterator[Nginx]:
-    """An nginx before it, with the usual lines for WebSockets."""
+    """An nginx in front of it, with the usual lines for WebSockets."""
     folder = tmp_path / "nginx"
     folder.mkdir()
     async with Nginx(folder, server.port) as proxy:
@@ -111,7 +111,7 @@ async def test_a_proxys_rule_cannot_be_passed_in_a_body(server: ServerProcess, n
     assert_nobody_registered(server)
 
 
-async def test_an_offer_is_ignored_and_the_connection_goes_on(server: ServerProcess, nginx: Nginx) -> None:
+async def test_an_offer_is_ignored_and_the_connection_continues(server: ServerProcess, nginx: Nginx) -> None:
     async with await Client.connect(server.port) as client:
         await client.send(with_length(b"POST /auth/register HTTP/1.1", CREDENTIALS, *JAVA))
         assert (await client.receive()).status == 201

@@ -1,4 +1,4 @@
-"""The end of histories: by age, and with the environments that they belong to."""
+"""The deletion of histories, by age and with their environments."""
 
 from datetime import timedelta
 from typing import cast
@@ -41,7 +41,7 @@ def upkeep(database: Database, clock: Clock) -> HistoryUpkeep:
 
 
 async def count_rows(database: Database) -> dict[str, int]:
-    """How much there is of what tells of evaluations: all but the ids of batches."""
+    """The number of rows about evaluations in each table, except the ids of batches."""
     found = {}
     async with database.read_history() as connection:
         for table in tables.metadata.sorted_tables:
@@ -70,7 +70,7 @@ async def test_what_is_young_enough_stays(
     assert await count_rows(database) == before
 
 
-async def test_what_is_older_goes_bit_by_bit_and_with_it_all_that_only_it_needed(
+async def test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed(
     service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
 ) -> None:
     upkeep.deleted_at_once = 3
@@ -143,7 +143,7 @@ async def test_a_layout_in_use_stays_however_long_ago_it_was_made(
     assert (await count_rows(database))["layouts"] == 1
 
 
-async def test_the_history_of_an_environment_that_is_no_more_goes_and_that_of_others_stays(
+async def test_the_history_of_a_deleted_environment_goes_and_that_of_others_stays(
     service: History, upkeep: HistoryUpkeep, database: Database, environment: Environment
 ) -> None:
     await record(service, environment.id, 0)

@@ -1,4 +1,4 @@
-"""Snapshots from compiled flags that are kept, held against snapshots for which everything is read again."""
+"""Snapshots from remembered compiled flags, compared with snapshots for which everything is read again."""
 
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from tests.support.builders import make_account, make_environment, make_flag, ma
 
 
 class Shop:
-    """A project with some flags, and a source that has looked at it."""
+    """A project with some flags, and a source that has loaded it."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -114,7 +114,7 @@ async def test_the_compiled_flags_of_few_environments_are_kept(shop: Shop) -> No
     assert not shop.source._compiled
 
 
-async def test_what_the_trail_does_not_tell_is_seen_when_a_project_is_loaded_whole(shop: Shop) -> None:
+async def test_changes_outside_the_trail_are_seen_when_a_project_is_loaded_whole(shop: Shop) -> None:
     await store_all(shop.database, make_flag(shop.environment, key="written-by-hand"))
     project = await shop.source.load_project(shop.project.id)
     assert project is not None

@@ -1,4 +1,4 @@
-"""The upkeep of histories: how they are kept within a number of bytes, and rolled up."""
+"""The upkeep of histories: keeping them within a number of bytes, and roll-up."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -35,7 +35,7 @@ def upkeep(database: Database, clock: Clock) -> HistoryUpkeep:
 
 
 async def record_hours(database: Database, clock: Clock, *environment_ids: UUID) -> None:
-    """An evaluation in each minute of ten hours, the clock going with them."""
+    """An evaluation in each minute of ten hours, with the clock moving along."""
     history = History(database, clock)
     for hour in range(HOURS):
         records = [make_record(3600 * hour + 60 * minute, f"user-{hour}") for minute in range(60)]

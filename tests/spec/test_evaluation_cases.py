@@ -24,7 +24,7 @@ ENVIRONMENT = make_environment()
 
 
 def targeted(values: dict[str, Any]) -> TargetedFlag:
-    """A flag of a file, by the rules for any flag."""
+    """A flag of a file, checked by the rules for flags."""
     flag = make_flag(
         ENVIRONMENT,
         key=check_flag_key(values["key"]),
@@ -40,7 +40,7 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
             enabled=rule["enabled"],
             created_at=AT + timedelta(seconds=age),
         )
-        # The last one first: neither ids nor the order in the store may stand in for the age.
+        # In reverse order, so that neither ids nor the order in the store match the age.
         for age, rule in reversed([*enumerate(values["rules"])])
     ]
     return TargetedFlag(flag, rules)

@@ -1,4 +1,4 @@
-"""What most storage tests begin with."""
+"""Fixtures for most storage tests."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from tests.support.builders import make_account, make_environment, make_flag, ma
 
 @dataclass(frozen=True)
 class Stored:
-    """An account, its project, the project's environment and that one's flag."""
+    """An account, its project, the project's environment and the environment's flag."""
 
     account: Account
     project: Project

@@ -35,7 +35,7 @@ async def account(database: Database) -> Account:
 
 
 async def write_reset(database: Database, account: Account, token_hash: bytes, age: timedelta = timedelta()) -> None:
-    """A reset link for half an hour, made `age` before AT."""
+    """A reset link for half an hour, created `age` before AT."""
     async with database.transaction() as transaction:
         await create_reset(
             transaction.connection,
@@ -63,7 +63,7 @@ async def test_an_email_that_is_taken_is_a_conflict_in_any_case(
     assert refusal.value.code is Code.CONFLICT
 
 
-async def test_of_many_who_register_an_email_at_once_one_succeeds(database: Database) -> None:
+async def test_one_of_many_concurrent_registrations_of_an_email_succeeds(database: Database) -> None:
     created = (outcome(database, make_account(email="ada@example.com")) for _ in range(16))
     assert Counter(await asyncio.gather(*created)) == {None: 1, Code.CONFLICT: 15}
 
@@ -94,7 +94,7 @@ async def test_a_new_password_replaces_the_old_one_of_this_account_only(database
         assert await find_account(connection, other.id) == other
 
 
-async def test_a_reset_link_of_nobody_is_not_found(database: Database, account: Account) -> None:
+async def test_an_unknown_reset_link_is_not_found(database: Database, account: Account) -> None:
     await write_reset(database, account, b"one")
     async with database.read() as connection:
         assert await find_reset_account(connection, b"another", AT) is None
@@ -107,7 +107,7 @@ async def test_a_reset_link_ends_when_it_expires(database: Database, account: Ac
         assert await find_reset_account(connection, b"one", AT + HALF_AN_HOUR) is None
 
 
-async def test_spending_ends_every_link_of_the_account_and_of_no_other(database: Database, account: Account) -> None:
+async def test_using_a_link_ends_all_links_of_the_account_and_no_others(database: Database, account: Account) -> None:
     other = make_account()
     await store_all(database, other)
     await write_reset(database, account, b"one")
@@ -143,7 +143,7 @@ async def test_only_links_that_expired_before_the_moment_are_forgotten(database:
         assert await find_reset_account(connection, b"new", AT) == account.id
 
 
-async def test_who_locks_an_account_waits_for_who_locked_it_before(database: Database, account: Account) -> None:
+async def test_a_lock_on_an_account_waits_for_the_previous_one(database: Database, account: Account) -> None:
     order, locked = [], asyncio.Event()
 
     async def lock_and_linger() -> None:
@@ -154,7 +154,7 @@ async def test_who_locks_an_account_waits_for_who_locked_it_before(database: Dat
             order.append("first")
 
     async def read_meanwhile() -> None:
-        for _ in range(20):  # give the other one every chance to overtake
+        for _ in range(20):  # give the other one time to overtake
             async with database.read() as connection:
                 await find_account(connection, account.id)
 

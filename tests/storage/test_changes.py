@@ -28,7 +28,9 @@ from tests.support.builders import AT, make_account, make_flag
 columns = tables.changes.c
 
 
-async def test_a_change_is_kept_with_who_what_where_and_both_sides(database: Database, stored: Stored) -> None:
+async def test_a_change_is_stored_with_its_actor_action_place_and_both_states(
+    database: Database, stored: Stored
+) -> None:
     actor = Actor(stored.account.id, stored.account.email)
     scope = Scope(stored.project.id, stored.environment.id, stored.flag.id)
     after = make_flag(stored.environment, id=stored.flag.id, name="Größe 😀", enabled=False)
@@ -74,7 +76,7 @@ async def test_changes_are_numbered_in_the_order_of_their_writing(database: Data
     assert actions == ["step.2", "step.0", "step.1"]
 
 
-async def test_the_trail_outlives_what_it_tells_of(database: Database, stored: Stored) -> None:
+async def test_the_trail_outlives_its_resources(database: Database, stored: Stored) -> None:
     scope = Scope(stored.project.id, stored.environment.id, stored.flag.id)
     async with database.transaction() as transaction:
         await record(transaction, change_of(COMMAND_LINE, "flag.created", AT, scope, after=stored.flag))
@@ -84,7 +86,7 @@ async def test_the_trail_outlives_what_it_tells_of(database: Database, stored: S
 
 
 async def fill_trail(database: Database, stored: Stored) -> None:
-    """Many changes, one in a hundred of them in the stored project, and what a database knows of them when it plans."""
+    """Many changes, one in a hundred of them in the stored project, with the planner's statistics up to date."""
     row = {"actor_id": stored.account.id, "actor_email": stored.account.email, "action": "flag.toggled"}
     places = [(stored.project.id, stored.environment.id), *((uuid4(), uuid4()) for _ in range(99))]
     rows = [
@@ -105,7 +107,7 @@ async def fill_trail(database: Database, stored: Stored) -> None:
 
 
 async def plan_of(database: Database, read: Callable[[AsyncConnection], Awaitable[object]]) -> str:
-    """How the database carries out the one statement that `read` executes."""
+    """The database's plan for the one statement that `read` executes."""
     executed: list[tuple[str, Any]] = []
     async with database.read() as connection:
 

@@ -1,4 +1,4 @@
-"""The data directory: who may look into it, and the secret key in it."""
+"""The data directory: its permissions, its lock and its secret key."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def refusal(directory: DataDirectory) -> str:
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"short", b"\xff" * 48], ids=["empty", "blank", "short", "binary"])
-def test_a_secret_key_that_is_none_is_refused_and_left_alone(directory: DataDirectory, content: bytes) -> None:
+def test_an_invalid_secret_key_is_refused_and_left_unchanged(directory: DataDirectory, content: bytes) -> None:
     path = write_secret(directory, content)
     assert f"{path} is empty or too short" in refusal(directory)
     assert path.read_bytes() == content
@@ -57,7 +57,7 @@ def test_a_folder_in_the_secret_keys_place_is_refused(directory: DataDirectory) 
     assert "cannot be read" in refusal(directory)
 
 
-def test_drafts_that_a_kill_left_behind_stop_no_start(directory: DataDirectory) -> None:
+def test_drafts_left_by_a_kill_do_not_prevent_a_start(directory: DataDirectory) -> None:
     for name in (f"secret-key.{os.getpid()}", "secret-key.draft"):
         (directory.path / name).write_text("half a k")
     secret = directory.secret_key()
@@ -86,7 +86,7 @@ def test_first_starts_at_once_agree_on_one_key(data_directory: Path) -> None:
     assert secrets.pop().strip() == (data_directory / "secret-key").read_text()
 
 
-def test_a_start_that_was_killed_keeps_nobody_waiting(directory: DataDirectory) -> None:
+def test_a_killed_start_does_not_block_another(directory: DataDirectory) -> None:
     program = (
         "import sys; from pathlib import Path; from flagstaff.storage.data_directory import DataDirectory\n"
         "with DataDirectory(Path(sys.argv[1]))._held(): print('held', flush=True); sys.stdin.readline()"
@@ -113,7 +113,7 @@ def test_a_directory_that_exists_keeps_its_mode_and_a_warning_says_what_to_run(t
     assert f"chmod 700 {path}" in entry["advice"]
 
 
-def test_a_directory_that_is_made_is_nobody_elses(tmp_path: Path) -> None:
+def test_a_new_directory_is_private(tmp_path: Path) -> None:
     directory = DataDirectory(tmp_path / "new" / "data")
     directory.prepare()
     with capture_logs() as log:

@@ -1,4 +1,4 @@
-"""What every use case relies on: transactions, announcements, and errors in the product's own terms."""
+"""Transactions, announcements, and errors in the product's own terms, which all use cases rely on."""
 
 import asyncio
 import contextvars
@@ -24,7 +24,7 @@ CHANGE = change_of(Actor(ACCOUNT.id, ACCOUNT.email), "account.created", AT, Scop
 
 
 class Listener:
-    """Notes what is announced, and what had been committed by then."""
+    """Records what is announced, and what had been committed by then."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -57,7 +57,7 @@ async def write_alone(database: Database) -> None:
 
 
 async def count_rows(database: Database) -> tuple[int, int]:
-    """How many accounts and changes there are."""
+    """The number of accounts and changes."""
     async with database.read() as connection:
         counts = [
             (await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one()
@@ -75,7 +75,7 @@ async def outage_database(outage_store: Store) -> AsyncIterator[Database]:
 
 
 async def each_outcome(database: Database) -> list[Code | None]:
-    """What comes of each way to use the database."""
+    """The result of each way to use the database."""
     outcomes: list[Code | None] = []
     for use in (database.read, database.transaction, database.read_history, database.write_history):
         try:
@@ -113,10 +113,10 @@ async def test_a_server_that_stops_during_a_transaction_is_unavailable(
     assert "not known whether the change was stored" in refusal.value.message
     assert refusal.value.retry_after_seconds is None
     assert await count_rows(outage_database) == (0, 0)
-    assert listener.heard == [CHANGE]  # nobody can know whether the commit arrived
+    assert listener.heard == [CHANGE]  # it is unknown whether the commit arrived
 
 
-async def test_when_the_commit_fails_its_failure_is_told_and_not_that_of_the_announcement(
+async def test_a_failed_commit_is_reported_rather_than_a_failed_announcement(
     outage_postgres: PostgresServer, outage_database: Database
 ) -> None:
     listener = Listener(outage_database)
@@ -173,7 +173,7 @@ async def write_shared_and_fail(database: Database) -> None:
 
 
 async def test_other_tasks_take_no_part_in_a_shared_transaction(database: Database) -> None:
-    """Those that it starts while it announces its commit included."""
+    """Including those that it starts while it announces its commit."""
     seen: list[Transaction] = []
 
     async def note() -> None:
@@ -192,20 +192,20 @@ async def test_other_tasks_take_no_part_in_a_shared_transaction(database: Databa
     assert shared not in seen
 
 
-async def test_wrong_sql_is_no_outage(database: Database) -> None:
+async def test_wrong_sql_is_not_an_outage(database: Database) -> None:
     for statement in ("SELECT * FROM no_such_table", "SELEKT 1"):
         with pytest.raises(sa.exc.DBAPIError):
             async with database.read() as connection:
                 await connection.execute(sa.text(statement))
 
 
-async def test_a_parent_that_was_deleted_meanwhile_is_not_found(database: Database) -> None:
+async def test_a_parent_that_has_been_deleted_is_not_found(database: Database) -> None:
     with pytest.raises(Error, match="deleted meanwhile") as refusal:
         await store_all(database, make_environment())
     assert refusal.value.code is Code.NOT_FOUND
 
 
-async def test_a_transaction_that_fails_leaves_nothing_and_tells_nobody(database: Database) -> None:
+async def test_a_failed_transaction_stores_and_announces_nothing(database: Database) -> None:
     listener = Listener(database)
 
     async def write_and_fail() -> None:
@@ -219,7 +219,7 @@ async def test_a_transaction_that_fails_leaves_nothing_and_tells_nobody(database
     assert listener.heard == []
 
 
-async def test_a_transaction_cancelled_half_way_leaves_nothing_and_tells_nobody(database: Database) -> None:
+async def test_a_transaction_cancelled_half_way_stores_and_announces_nothing(database: Database) -> None:
     listener, written = Listener(database), asyncio.Event()
 
     async def write_and_linger() -> None:

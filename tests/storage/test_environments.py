@@ -35,7 +35,7 @@ async def test_a_key_that_the_project_has_is_a_conflict(database: Database, stor
     assert refusal.value.code is Code.CONFLICT
 
 
-async def test_of_many_who_create_a_key_at_once_one_succeeds(database: Database, stored: Stored) -> None:
+async def test_one_of_many_concurrent_creations_of_a_key_succeeds(database: Database, stored: Stored) -> None:
     created = (outcome(database, make_environment(stored.project.id, key="qa")) for _ in range(16))
     assert Counter(await asyncio.gather(*created)) == {None: 1, Code.CONFLICT: 15}
 

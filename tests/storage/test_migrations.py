@@ -1,4 +1,4 @@
-"""The migrations, on both databases: up, down, up again, at once, half-way and from the future."""
+"""The migrations on both databases: up, down, up again, concurrent, interrupted and from a newer version."""
 
 import asyncio
 import sys
@@ -93,7 +93,7 @@ async def test_a_migration_that_fails_leaves_nothing_half_done(bare_store: Store
     assert await migrate_store(bare_store) == REVISIONS
 
 
-async def test_up_from_nothing_makes_the_tables_that_the_code_knows(bare_store: Store) -> None:
+async def test_migrating_an_empty_database_creates_the_tables_in_the_code(bare_store: Store) -> None:
     assert await migrate_store(bare_store) == REVISIONS
     assert await run_on(bare_store, differences) == []
 
@@ -165,7 +165,7 @@ async def test_counts_survive_the_way_down_to_their_older_form_and_up_again(data
             await roll_up(connection, 1)
 
 
-async def test_what_the_history_takes_is_measured_on_the_way_up(database: Database, store: Store) -> None:
+async def test_the_size_of_the_history_is_measured_by_the_upgrade(database: Database, store: Store) -> None:
     environment_id = uuid4()
     await write(database, make_batch(environment_id, make_layout(), make_record(0), make_record(3600)))
     await migrate_store(store, "0002")
@@ -227,7 +227,7 @@ async def test_the_trail_learns_the_keys_of_flags_and_loses_idempotency_keys_on_
     account, flag, other = make_account(), make_flag(), make_flag(key="other")
     rule = make_rule(flag)
     await store_all(database, account)
-    scope = Scope(flag.project_id, flag.environment_id, flag.id)  # as it was written before there was a key in it
+    scope = Scope(flag.project_id, flag.environment_id, flag.id)  # as it was written before it had a key
     async with database.transaction() as transaction:
         for change in (
             change_of(COMMAND_LINE, "flag.created", AT, scope, after=flag),

@@ -1,4 +1,4 @@
-"""Our cursor leaves what aiosqlite's own leaves; here both run the same statements."""
+"""Our cursor gives the same results as aiosqlite's; both run the same statements here."""
 
 import asyncio
 import re
@@ -31,19 +31,19 @@ STATEMENTS = [
 
 @pytest.fixture
 async def connection(tmp_path: Path) -> AsyncIterator[Connection]:
-    """A connection to a file of its own."""
+    """A connection to a separate file."""
     opened = await sqlite_driver.connect(tmp_path / "ours.sqlite")
     yield opened
     await opened.close()
 
 
 async def make_cursor(connection: aiosqlite.Connection) -> Any:
-    """A cursor, made as SQLAlchemy's adapter makes it."""
+    """A cursor, created as SQLAlchemy's adapter creates it."""
     return await connection.cursor().__aenter__()
 
 
 async def both(statements: list[tuple[str, tuple[Any, ...]]], ours: Connection, folder: Path) -> list[list[Any]]:
-    """What each of the statements leaves in our cursor, and what in aiosqlite's."""
+    """The results of each statement in our cursor and in aiosqlite's."""
     left: list[list[Any]] = [[], []]
     async with aiosqlite.connect(folder / "theirs.sqlite", isolation_level=None) as theirs:
         for connection, results in ((ours, left[0]), (theirs, left[1])):
@@ -83,7 +83,7 @@ def test_a_connection_that_cannot_be_opened_ends_its_thread_though_the_loop_is_c
         with pytest.raises(sqlite3.OperationalError):
             await sqlite_driver.connect(tmp_path / "gone" / "ours.sqlite")
 
-    # A thread that dies of an exception fails the test: pytest makes a warning of it, and warnings are errors.
+    # A thread that ends with an exception fails the test: pytest turns it into a warning, and warnings are errors.
     for _ in range(50):
         asyncio.run(open_and_leave())
 
@@ -121,7 +121,7 @@ async def test_a_statement_whose_caller_gave_up_holds_no_lock_afterwards(
     asked.cancel()
     await asyncio.gather(asked, return_exceptions=True)
     with closing(sqlite3.connect(tmp_path / "ours.sqlite", isolation_level=None, timeout=0)) as other:
-        await connection.cursor().execute("SELECT 1")  # whatever was asked before has run by now
+        await connection.cursor().execute("SELECT 1")  # all earlier calls have run by now
         other.execute("DROP TABLE numbers")
 
 

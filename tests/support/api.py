@@ -118,7 +118,7 @@ async def check_manners(response: httpx.Response) -> None:
     assert problem["request_id"] == response.headers["x-request-id"]
     assert all(each.keys() == {"field", "message"} for each in problem.get("errors", []))
     assert ("www-authenticate" in response.headers) == (response.status_code == 401)
-    # A 503 for a change that is stored, or may be, names no time: to repeat the request could undo it.
+    # A 503 for a change that is or may be stored has no Retry-After: repeating the request could undo it.
     may_be_stored = "change is stored" in problem["detail"] or "change was stored" in problem["detail"]
     may_retry = response.status_code == 429 or (response.status_code == 503 and not may_be_stored)
     assert ("retry-after" in response.headers) == may_retry

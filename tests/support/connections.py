@@ -59,7 +59,7 @@ class Client:
 
     @classmethod
     async def connect(cls, port: int, *, source: str = "127.0.0.1") -> "Client":
-        """A connection to a server on this machine; any `source` in 127.0.0.0/8 is a client of its own."""
+        """A connection to a server on this machine; each `source` in 127.0.0.0/8 is a separate client."""
         return cls(*await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0)))
 
     async def __aenter__(self) -> Self:
@@ -106,12 +106,12 @@ class Connection(Client):
         self.server = server
 
     def feed(self, *reads: bytes) -> None:
-        """Have the server read these one after the other, as the network might have cut them."""
+        """Make the server read these one after the other, as the network might split them."""
         for read in reads:
             self.server.data_received(read)
 
     def stop_reading(self) -> None:
-        """Leave unread what comes; the server's buffer is made small, so that it is soon full."""
+        """Stop reading. The server's buffer is made small, so that it is soon full."""
         self._writer.transport.pause_reading()  # type: ignore[attr-defined]
         self.server.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
 

@@ -1,4 +1,4 @@
-"""Databases with rows in every table, whatever tables there are; and all that a database holds, to compare."""
+"""Databases with rows in every existing table, and the full content of a database for comparison."""
 
 from typing import Any
 from uuid import UUID, uuid5
@@ -15,7 +15,7 @@ _NAMESPACE = UUID("0f0e0d0c-0b0a-4908-8706-050403020100")
 
 
 async def fill_every_table(store: Store, rows: int = 3) -> None:
-    """Write rows into each table: values of every kind, at their bounds too, and NULL where that is allowed."""
+    """Write rows to each table: values of every kind, including their bounds, and NULL where allowed."""
     directory = store.data_directory
     engine = dialect.migrating_engine(store.database_url, directory / CONFIGURATION_FILE, directory / HISTORY_FILE)
     try:

@@ -1,4 +1,4 @@
-"""How much another process has worked, which a busy machine does not change as it changes how long that took."""
+"""The processor time of another process, which unlike elapsed time does not depend on how busy the machine is."""
 
 import time
 

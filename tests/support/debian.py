@@ -15,7 +15,7 @@ _SEARCH_PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin",
 
 
 def find_or_install(names: Sequence[str], package: str) -> str | None:
-    """The path of the first program found; None where there is none and `package` cannot be installed."""
+    """The path of the first program found; None if there is none and `package` cannot be installed."""
     return _find(names) or _install(names, package)
 
 

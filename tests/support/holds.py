@@ -1,4 +1,4 @@
-"""For how long something holds the event loop, in processor time, which other processes do not lengthen."""
+"""How long something blocks the event loop, in processor time, which other processes do not affect."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message
 
 @dataclass
 class Holds:
-    """The longest time between two looks at the network, in seconds, and how many looks there were."""
+    """The longest time between two polls of the network, in seconds, and the number of polls."""
 
     longest: float = 0
     looks: int = 0
@@ -21,7 +21,7 @@ class Holds:
 
 @asynccontextmanager
 async def watch_holds() -> AsyncIterator[Holds]:
-    """Watch the loop meanwhile, without the collector, which has all of the tests' modules to walk through."""
+    """Watch the loop, without garbage collection, which would scan all of the tests' modules."""
     holds = Holds()
     gc.collect()
     gc.disable()
@@ -47,7 +47,7 @@ async def watch_holds() -> AsyncIterator[Holds]:
 
 
 async def ask(asgi: ASGIApp, method: str, path: str, *, token: str = "", content: bytes = b"") -> tuple[int, int]:
-    """Ask an application without a client, whose own work would count; return the status and the answer's length."""
+    """Call an application without a client, whose work would count; return the status and the answer's length."""
     status = length = 0
     headers = [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")]
     scope: dict[str, Any] = {

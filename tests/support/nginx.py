@@ -13,7 +13,7 @@ _MISSING = "No nginx was found and none could be installed, which takes root and
 
 
 class Nginx:
-    """A proxy that passes WebSockets on, as many guides have it, and refuses `/auth/register`. A context manager."""
+    """A proxy that forwards WebSockets, as in many guides, and refuses `/auth/register`. A context manager."""
 
     def __init__(self, folder: Path, upstream_port: int) -> None:
         self._folder = folder

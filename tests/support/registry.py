@@ -1,4 +1,4 @@
-"""An npm registry on this machine with one package, which can be tampered with."""
+"""A local npm registry with one package, which tests can tamper with."""
 
 import base64
 import hashlib

@@ -57,7 +57,7 @@ def sqlite_store(template: Path, data_directory: Path) -> Store:
 
 
 async def _wait_until_unused(server: PostgresServer, name: str) -> None:
-    """Wait for the server process of a closed connection to end: DROP DATABASE would wait for it in long steps."""
+    """Wait for the server process of a closed connection to end; DROP DATABASE would poll for it slowly."""
     connection = await asyncpg.connect(server.url())
     try:
         async with asyncio.timeout(2):

@@ -1,4 +1,4 @@
-"""Hashing passwords: who waits, who need not, and what hashing leaves to others."""
+"""Hashing passwords: which clients wait, and how little it affects other work."""
 
 import asyncio
 import os
@@ -16,14 +16,14 @@ from tests.support.cpu import cpu_seconds
 
 @pytest.fixture
 def passwords() -> Iterator[Passwords]:
-    """Light ones: 32 KiB is the least that Argon2 takes."""
+    """Cheap hashes: 32 KiB is the least that Argon2 accepts."""
     light = Passwords(time_cost=1, memory_cost_kib=32)
     yield light
     light.close()
 
 
 async def outcomes(passwords: Passwords, *clients: str) -> Counter[Code | None]:
-    """How it goes for these clients, who come at once."""
+    """The outcomes for these clients, which arrive at the same time."""
     results = await asyncio.gather(
         *(passwords.hash("secret", client=client) for client in clients), return_exceptions=True
     )
@@ -45,7 +45,7 @@ async def test_a_flood_from_many_clients_is_turned_away_beyond_what_can_wait(pas
     assert await outcomes(passwords, *clients) == {None: 257, Code.UNAVAILABLE: 43}
 
 
-async def test_ten_clients_who_fill_the_queue_keep_no_other_out(passwords: Passwords) -> None:
+async def test_ten_clients_that_fill_the_queue_do_not_exclude_others(passwords: Passwords) -> None:
     greedy = [asyncio.create_task(passwords.hash("secret", client=str(n % 10))) for n in range(400)]
     await asyncio.sleep(0)
     await passwords.hash("secret", client="ada")
@@ -95,11 +95,11 @@ async def test_a_wrong_password_is_refused(passwords: Passwords) -> None:
     assert not await passwords.verify("wrong", await passwords.hash("secret"))
 
 
-async def test_nobody_has_a_password(passwords: Passwords) -> None:
+async def test_no_password_matches_a_missing_account(passwords: Passwords) -> None:
     assert not await passwords.verify("", None)
 
 
-async def test_nobody_takes_as_long_to_refuse_as_somebody() -> None:
+async def test_a_missing_account_takes_as_long_to_refuse_as_an_existing_one() -> None:
     costly = Passwords(time_cost=3, memory_cost_kib=16 * 1024)
     somebody = await costly.hash("secret")
     began = cpu_seconds(costly)
@@ -109,9 +109,9 @@ async def test_nobody_takes_as_long_to_refuse_as_somebody() -> None:
     refused_nobody = cpu_seconds(costly)
     costly.close()
     assert somebody.split("$")[1:4] == costly._nobody.split("$")[1:4], "the stand-in costs something else"
-    # A hash that cannot be read is refused some thousand times sooner.
+    # A hash that cannot be parsed is refused about a thousand times faster.
     assert refused_nobody - refused_somebody > (refused_somebody - began) / 4
 
 
-async def test_a_hash_that_is_none_is_refused(passwords: Passwords) -> None:
+async def test_an_invalid_hash_is_refused(passwords: Passwords) -> None:
     assert not await passwords.verify("secret", "not a hash")

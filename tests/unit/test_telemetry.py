@@ -1,4 +1,4 @@
-"""What the log and the metrics say, and above all what they never say."""
+"""The content of the log and the metrics, and above all what they must never contain."""
 
 import io
 import json
@@ -28,10 +28,10 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """What the log is written to; afterwards logging is as before."""
+    """The stream that the log is written to; logging is restored afterwards."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    root.handlers = []  # so that pytest's own are not closed
+    root.handlers = []  # so that pytest's streams are not closed
     yield io.StringIO()
     root.handlers, root.level = handlers, level
     structlog.reset_defaults()
@@ -64,7 +64,7 @@ def test_a_value_under_a_secret_name_is_not_logged(stream: io.StringIO, name: st
         ("$argon2id$v=19$m=65536,t=3,p=4$c2FsdA$aGFzaA", "c2FsdA$aGFzaA"),
     ],
 )
-def test_what_looks_like_a_secret_is_cut_out_of_any_text(stream: io.StringIO, text: str, secret: str) -> None:
+def test_secrets_are_removed_from_any_text(stream: io.StringIO, text: str, secret: str) -> None:
     configure_logging("json", stream)
     structlog.get_logger().info(text, detail=text)
     logging.getLogger("somebody.else").warning("said %s", text)
@@ -73,7 +73,7 @@ def test_what_looks_like_a_secret_is_cut_out_of_any_text(stream: io.StringIO, te
     assert len(entries(stream)) == 3
 
 
-def test_what_is_no_secret_stays_readable() -> None:
+def test_texts_without_secrets_stay_readable() -> None:
     event = {"event": "served http://127.0.0.1:8000/a@b", "port": 8000, "ok": True, "none": None, "path": "/sdk/v1"}
     assert redact(None, "info", dict(event)) == event
 
@@ -103,7 +103,7 @@ def test_any_value_can_be_logged(value: object) -> None:
     json.dumps(redact(None, "info", {"value": value}))
 
 
-def test_an_entry_tells_when_how_bad_what_and_in_which_request(stream: io.StringIO) -> None:
+def test_an_entry_has_a_time_a_level_an_event_and_a_request_id(stream: io.StringIO) -> None:
     configure_logging("json", stream)
     with structlog.contextvars.bound_contextvars(request_id="r-1"):
         structlog.get_logger("flagstaff.web").warning("refused", reason="late")
@@ -146,7 +146,7 @@ def test_on_a_terminal_entries_are_readable_unless_json_is_wanted() -> None:
     assert terminal.getvalue().splitlines()[-1].startswith("{")
 
 
-def test_away_from_a_terminal_entries_are_json_unless_wanted_readable(stream: io.StringIO) -> None:
+def test_without_a_terminal_entries_are_json_unless_text_is_requested(stream: io.StringIO) -> None:
     configure_logging("auto", stream)
     structlog.get_logger().info("hello")
     assert entries(stream)[0]["event"] == "hello"
@@ -183,7 +183,7 @@ def test_invented_methods_share_one_label() -> None:
     assert figures(metrics)["flagstaff_http_requests_total", ("other", "none", "405")] == 100
 
 
-def test_evaluations_are_plain_integers_until_somebody_asks() -> None:
+def test_evaluations_are_plain_integers_until_they_are_read() -> None:
     metrics = Metrics()
     metrics.evaluate_responses[200] += 1
     metrics.evaluate_responses[200] += 1
@@ -193,7 +193,7 @@ def test_evaluations_are_plain_integers_until_somebody_asks() -> None:
     assert seen["flagstaff_evaluate_responses_total", ("429",)] == 1
 
 
-def test_figures_kept_elsewhere_are_read_when_somebody_asks() -> None:
+def test_figures_kept_elsewhere_are_read_on_demand() -> None:
     metrics = Metrics()
     waiting: list[int] = []
     metrics.add_gauge("history_records_waiting", "Records not written yet.", lambda: len(waiting))

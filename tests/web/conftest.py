@@ -1,4 +1,4 @@
-"""The whole service, really composed, on each database; and who is calling, in one line of a test."""
+"""The whole service on each database, and callers that a test creates in one line."""
 
 import asyncio
 import io
@@ -47,7 +47,7 @@ def settings(store: Store, environ: dict[str, str]) -> Settings:
 
 @pytest.fixture(scope="session")
 def passwords() -> Iterator[Passwords]:
-    """Light ones, with one process for all tests: 32 KiB is the least that Argon2 takes."""
+    """Cheap hashes, with one process for all tests: 32 KiB is the least that Argon2 accepts."""
     light = Passwords(time_cost=1, memory_cost_kib=32)
     yield light
     light.close()
@@ -75,7 +75,7 @@ async def callers() -> AsyncIterator[AsyncExitStack]:
 
 @pytest.fixture
 async def call_from(flagstaff: Flagstaff, callers: AsyncExitStack) -> Call:
-    """Make a caller without a token at an address of one's choice."""
+    """Create a caller without a token at a chosen address."""
 
     def call(peer: str) -> Caller:
         caller = Caller(flagstaff.asgi, peer=peer)
@@ -87,13 +87,13 @@ async def call_from(flagstaff: Flagstaff, callers: AsyncExitStack) -> Call:
 
 @pytest.fixture
 async def client(call_from: Call) -> Caller:
-    """Somebody without a token."""
+    """A caller without a token."""
     return call_from("192.0.2.1")
 
 
 @pytest.fixture
 async def sign_up(flagstaff: Flagstaff, callers: AsyncExitStack) -> SignUp:
-    """Make an account by its name and sign it in, past the limits of registration and login."""
+    """Create an account by name and sign it in, bypassing the limits of registration and login."""
 
     async def register(name: str) -> Caller:
         email = f"{name}@example.com"
@@ -144,7 +144,7 @@ async def list_changes(flagstaff: Flagstaff) -> ListChanges:
 
 @pytest.fixture
 async def read_mails(flagstaff: Flagstaff, settings: Settings) -> ReadMails:
-    """Read the outbox, oldest mail first, when every mail that is under way has been written."""
+    """Read the outbox, oldest mail first, after every pending mail has been written."""
 
     async def read() -> list[EmailMessage]:
         await flagstaff._supervisor.drain(10)
@@ -155,7 +155,7 @@ async def read_mails(flagstaff: Flagstaff, settings: Settings) -> ReadMails:
 
 @pytest.fixture
 async def request_reset(client: Caller, read_mails: ReadMails) -> RequestReset:
-    """Have a reset link mailed; return the token in it."""
+    """Request a reset link by mail; return the token in it."""
 
     async def request(email: str = "ada@example.com") -> str:
         answer = await client.post("/auth/forgot-password", json={"email": email})
@@ -169,10 +169,10 @@ async def request_reset(client: Caller, read_mails: ReadMails) -> RequestReset:
 
 @pytest.fixture
 def log_stream() -> Iterator[io.StringIO]:
-    """What the server logs, as JSON lines; afterwards logging is as before."""
+    """The server's log as JSON lines; logging is restored afterwards."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    root.handlers = []  # so that pytest's own are not closed
+    root.handlers = []  # so that pytest's streams are not closed
     stream = io.StringIO()
     configure_logging("json", stream)
     structlog.configure(cache_logger_on_first_use=False)  # a logger that is cached would outlive this test

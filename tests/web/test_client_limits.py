@@ -1,4 +1,4 @@
-"""Whom a limit counts: the peer, or behind a trusted proxy whom that names."""
+"""The client that a limit counts: the peer, or the client named by a trusted proxy."""
 
 import httpx
 import pytest
@@ -11,7 +11,7 @@ TRUSTING = {**TWO, "FLAGSTAFF_TRUSTED_PROXIES": "10.0.0.0/8, fd00::/8"}
 
 
 async def statuses(caller: Caller, *forwarded_for: str) -> list[int]:
-    """What logins are answered that come with these X-Forwarded-For."""
+    """The statuses of logins with these X-Forwarded-For headers."""
     answers: list[httpx.Response] = []
     for each in forwarded_for:
         headers = {"x-forwarded-for": each} if each else {}
@@ -20,7 +20,7 @@ async def statuses(caller: Caller, *forwarded_for: str) -> list[int]:
 
 
 @pytest.mark.parametrize("environ", [TWO])
-async def test_nobody_is_believed_who_is_not_trusted(call_from: Call) -> None:
+async def test_an_untrusted_peer_is_not_believed(call_from: Call) -> None:
     assert await statuses(call_from("192.0.2.1"), "203.0.113.1", "203.0.113.2", "203.0.113.3") == [401, 401, 429]
 
 
@@ -29,13 +29,13 @@ async def test_a_trusted_proxy_is_believed_but_not_what_its_client_claims(call_f
     proxy = call_from("10.1.2.3")
 
     assert await statuses(proxy, "203.0.113.1", "203.0.113.1", "203.0.113.2") == [401, 401, 401]
-    # Whatever a client writes stands left of what the proxy adds.
+    # What a client sends is to the left of what the proxy adds.
     assert await statuses(proxy, "8.8.8.8, 203.0.113.1", "203.0.113.1, 10.9.9.9", "x, 203.0.113.1") == [429, 429, 429]
     assert await statuses(call_from("192.0.2.1"), "203.0.113.1", "203.0.113.9", "") == [401, 401, 429]
 
 
 @pytest.mark.parametrize("environ", [TRUSTING])
-async def test_a_proxy_that_names_nobody_counts_itself(call_from: Call) -> None:
+async def test_a_proxy_that_names_no_client_counts_itself(call_from: Call) -> None:
     assert await statuses(call_from("10.1.2.3"), "", "unknown", "", ",,,") == [401, 401, 429, 429]
 
 

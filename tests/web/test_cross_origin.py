@@ -1,4 +1,4 @@
-"""Which web pages may call: any page /sdk, only its own and the allowed ones everything else."""
+"""Cross-origin rules: any page may call /sdk; only Flagstaff's own and allowed pages may call the rest."""
 
 import httpx
 import pytest
@@ -60,7 +60,7 @@ async def test_a_preflight_of_evaluate_lets_its_headers_pass(client: Caller) -> 
     assert int(answer.headers["access-control-max-age"]) > 0
 
 
-async def test_a_preflight_is_no_evaluation_and_counts_against_no_limit(client: Caller, ada: Caller) -> None:
+async def test_a_preflight_is_not_an_evaluation_and_counts_against_no_limit(client: Caller, ada: Caller) -> None:
     project = await ada.create_project()
     for _ in range(250):
         await preflight(client, "/sdk/v1/evaluate")
@@ -70,7 +70,7 @@ async def test_a_preflight_is_no_evaluation_and_counts_against_no_limit(client: 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_CORS_ORIGINS": f"{ADMIN}, http://localhost:5173"}])
 class TestWithAllowedOrigins:
-    """What FLAGSTAFF_CORS_ORIGINS changes."""
+    """The effect of FLAGSTAFF_CORS_ORIGINS."""
 
     async def test_other_origins_stay_out(self, client: Caller) -> None:
         for origin in (

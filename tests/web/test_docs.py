@@ -1,11 +1,11 @@
-"""GET /docs: a browser of the API that needs nothing from other hosts."""
+"""GET /docs: a page to browse the API, which loads nothing from other hosts."""
 
 import re
 
 from tests.support.api import Caller
 
 
-async def test_files_beside_its_own_are_not_given(client: Caller) -> None:
+async def test_files_outside_its_folder_are_not_served(client: Caller) -> None:
     for name in ("", "../__init__.py", "%2e%2e/__init__.py", "..%2f__init__.py", "/etc/passwd", "%00", "x" * 4_000):
         answer = await client.get(f"/docs/assets/{name}")
         assert answer.status_code == 404, name

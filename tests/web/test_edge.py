@@ -12,7 +12,7 @@ from flagstaff.web.edge.refusals import BoundedLog
 
 
 @pytest.mark.parametrize("text", [b"", b"x", b"-1", b"+1", b"1.0", b"1 1", b"\xb2", b"0x1"])
-def test_what_is_no_number_is_no_length(text: bytes) -> None:
+def test_a_length_must_be_a_number(text: bytes) -> None:
     assert content_length(text) is None
 
 

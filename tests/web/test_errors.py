@@ -1,4 +1,4 @@
-"""What every error looks like, whatever went wrong. Callers check the common shape on every response of every test."""
+"""The form of all errors. Callers check the common shape on every response of every test."""
 
 import io
 import json
@@ -33,7 +33,7 @@ async def test_an_address_that_does_not_exist_is_not_found(client: Caller, ada: 
         assert (await ada.get(path)).status_code == 404, path
 
 
-async def test_a_wrong_method_is_told_all_the_right_ones(ada: Caller) -> None:
+async def test_a_wrong_method_is_answered_with_all_allowed_methods(ada: Caller) -> None:
     project_id = uuid4()
     for path, allowed in (
         ("/auth/login", "POST"),
@@ -90,14 +90,14 @@ async def test_a_body_of_exactly_the_bound_is_read(client: Caller) -> None:
     ).status_code == 401
 
 
-async def test_of_many_invalid_fields_the_first_twenty_are_told(client: Caller) -> None:
+async def test_the_first_twenty_of_many_invalid_fields_are_reported(client: Caller) -> None:
     answer = await client.post("/auth/login", json={f"emai{number}": 1 for number in range(FIELDS_MAX)})
 
     assert answer.status_code == 400
     assert len(answer.json()["errors"]) == 20
 
 
-async def test_a_crash_is_told_by_its_id_alone(ada: Caller, flagstaff: Flagstaff, log_stream: io.StringIO) -> None:
+async def test_a_crash_reports_only_its_request_id(ada: Caller, flagstaff: Flagstaff, log_stream: io.StringIO) -> None:
     async with flagstaff.database.transaction() as transaction:
         await transaction.connection.execute(sa.text("ALTER TABLE projects RENAME TO no_projects"))
     transport = httpx.ASGITransport(flagstaff.asgi)
@@ -133,7 +133,7 @@ async def test_a_harmless_request_id_is_kept_and_another_replaced(client: Caller
         assert (answer.headers["x-request-id"] == given) == kept
 
 
-async def test_each_request_has_an_id_of_its_own(client: Caller) -> None:
+async def test_each_request_has_its_own_id(client: Caller) -> None:
     ids = {(await client.get("/health")).headers["x-request-id"] for _ in range(5)}
 
     assert len(ids) == 5

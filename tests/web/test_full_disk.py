@@ -1,4 +1,4 @@
-"""A full disk: writes are refused as an outage, nothing is half done, and all goes on when there is room again."""
+"""A full disk: writes are refused as an outage, nothing is half done, and everything recovers when there is space."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,13 +16,13 @@ _LONG = "x" * 10_000
 
 @pytest.fixture
 def store(sqlite_template: Path, data_directory: Path) -> Store:
-    """SQLite alone: a PostgreSQL server's disk is not ours to fill."""
+    """SQLite only: a test cannot fill a PostgreSQL server's disk."""
     return sqlite_store(sqlite_template, data_directory)
 
 
 @asynccontextmanager
 async def full_disk(flagstaff: Flagstaff) -> AsyncIterator[None]:
-    """SQLite's own bound on the file, at its present size: what fails is what fails on a full disk."""
+    """SQLite's own bound on the file, at its current size, which makes writes fail as on a full disk."""
     async with flagstaff.database.transaction() as transaction:
         pages = await transaction.connection.scalar(sa.text("PRAGMA page_count"))
         await transaction.connection.execute(sa.text(f"PRAGMA max_page_count = {pages}"))

@@ -1,4 +1,4 @@
-"""Lists in parts: `limit`, and the `Link` that leads on."""
+"""Lists in parts: `limit`, and the `Link` to the next part."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ each_list = pytest.mark.parametrize("path_of", LISTS.values(), ids=LISTS)
 
 @pytest.fixture
 async def flag(ada: Caller, project: Json, environment: Json) -> Json:
-    """One of several, as there are of everything."""
+    """One list of several, since every resource has one."""
     for number in range(3):
         await ada.create_project()
         await ada.create_environment(project, key=f"canary-{number}")
@@ -86,7 +86,7 @@ async def test_a_cursor_without_a_limit_gives_all_the_rest(ada: Caller, flag: Js
     assert (await ada.get("/api/projects", params={"cursor": cursor})).json() == whole[1:]
 
 
-async def test_what_is_made_or_deleted_meanwhile_does_not_shift_the_next_part(ada: Caller, environment: Json) -> None:
+async def test_concurrent_creations_and_deletions_do_not_shift_the_next_part(ada: Caller, environment: Json) -> None:
     flags = [await ada.create_flag(environment, key=f"flag-{number}") for number in range(4)]
     path = f"{environment_path(environment)}/flags"
     answer = await ada.get(f"{path}?limit=2")

@@ -1,4 +1,4 @@
-"""A whole journey, from registration to deletion, of which no secret reaches the log."""
+"""A session from registration to deletion, during which no secret reaches the log."""
 
 import io
 import json

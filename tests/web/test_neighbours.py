@@ -1,4 +1,4 @@
-"""What one account or a stranger may ask never keeps evaluations waiting: nothing holds the event loop for long."""
+"""No request by an account or a stranger delays evaluations: nothing blocks the event loop for long."""
 
 import asyncio
 import json
@@ -16,13 +16,13 @@ from tests.support.builders import make_environment, make_flag, make_rule, store
 from tests.support.holds import ask, watch_holds
 from tests.web.conftest import Call
 
-# A few milliseconds, and room for a processor that is shared with many others and takes several times as long.
+# A few milliseconds, with a margin for a busy processor that takes several times as long.
 LONGEST_SECONDS = 0.05
 UNKNOWN = {f"x{number}": 0 for number in range(10_000)}
 
 
 async def store_flags(flagstaff: Flagstaff, environment: Json, count: int, **values: object) -> None:
-    """Write flags with two rules each straight into the database."""
+    """Write flags with two rules each directly to the database."""
     home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
     flags = [make_flag(home, key=f"flag-{number}", **values) for number in range(count)]
     rules = [make_rule(flag, rule_value=f"{flag.key}-{number}") for flag in flags for number in range(2)]
@@ -104,7 +104,7 @@ async def test_figures_are_rendered_once_a_second(client: Caller) -> None:
     assert (await client.get("/metrics")).content == first.content
 
 
-async def test_those_who_ask_together_share_an_answer_for_a_second_and_so_a_refusal() -> None:
+async def test_concurrent_callers_share_an_answer_or_a_refusal_for_a_second() -> None:
     now, asked = 100.0, 0
 
     async def fail() -> None:
@@ -123,14 +123,14 @@ async def test_those_who_ask_together_share_an_answer_for_a_second_and_so_a_refu
     assert asked == 2
 
 
-async def test_a_token_that_is_none_of_ours_is_refused_unread(client: Caller) -> None:
+async def test_an_invalid_token_is_refused_unread(client: Caller) -> None:
     for token in ("x" * 60_000, "W1tb" * 12_000 + ".e30.x", "eyJhbGciOiJub25lIn0.e30."):
         answer = await client.get("/api/me", headers={"authorization": f"Bearer {token}"})
         assert answer.status_code == 401
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_LOGIN_RATE_LIMIT": "2/minute"}])
-async def test_what_is_no_json_counts_against_the_limit_before_it_is_read(call_from: Call) -> None:
+async def test_malformed_json_counts_against_the_limit_before_it_is_read(call_from: Call) -> None:
     guesser = call_from("192.0.2.7")
     headers = {"content-type": "application/json"}
 
@@ -140,7 +140,7 @@ async def test_what_is_no_json_counts_against_the_limit_before_it_is_read(call_f
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_API_RATE_LIMIT": "3/minute"}])
-async def test_an_account_has_a_limit_of_its_own_wherever_it_calls_from(
+async def test_each_account_has_its_own_limit_wherever_it_calls_from(
     ada: Caller, eve: Caller, client: Caller, call_from: Call
 ) -> None:
     elsewhere = call_from("198.51.100.1")

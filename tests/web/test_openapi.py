@@ -66,7 +66,7 @@ def test_every_route_is_in_it() -> None:
                 assert method.lower() in document["paths"][route.path]
 
 
-def test_every_operation_has_a_name_of_its_own_and_says_what_it_does() -> None:
+def test_every_operation_has_a_unique_name_and_a_description() -> None:
     operations = [operation for path in describe_api()["paths"].values() for operation in path.values()]
 
     assert len({operation["operationId"] for operation in operations}) == len(operations)

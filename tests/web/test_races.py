@@ -1,4 +1,4 @@
-"""Many at once: every write counts once, none is lost, and nothing a race can do makes a 500."""
+"""Concurrent requests: every write counts once, none is lost, and no race causes a 500."""
 
 import asyncio
 import io
@@ -35,7 +35,7 @@ async def flag(ada: Caller, project: Json) -> Json:
 
 
 async def enabled(client: Caller, project: Json, flag: Json) -> bool:
-    """What an evaluation says of the flag."""
+    """The result of an evaluation of the flag."""
     answer = await client.evaluate(project["sdk_key"])
     found: bool = answer.json()["flags"][flag["key"]]["enabled"]
     return found
@@ -93,7 +93,7 @@ async def test_updates_of_different_fields_at_once_lose_nothing(ada: Caller, fla
     assert len({answer.json()["updated_at"] for answer in answers}) == len(given)
 
 
-async def test_what_is_created_in_an_environment_while_it_is_deleted_is_not_found_or_goes_with_it(
+async def test_creations_during_an_environments_deletion_are_not_found_or_deleted_with_it(
     client: Caller, ada: Caller, project: Json
 ) -> None:
     for number in range(4):
@@ -107,7 +107,7 @@ async def test_what_is_created_in_an_environment_while_it_is_deleted_is_not_foun
         assert (await client.evaluate(project["sdk_key"], f"env-{number}")).status_code == 404
 
 
-async def test_what_happens_in_a_project_while_it_is_deleted_is_not_found_or_goes_with_it(
+async def test_writes_to_a_project_during_its_deletion_are_not_found_or_deleted_with_it(
     client: Caller, ada: Caller
 ) -> None:
     for _ in range(4):
@@ -140,12 +140,12 @@ async def test_keys_regenerated_at_once_leave_one_that_opens(client: Caller, ada
 
 
 async def set_rule_types(flagstaff: Flagstaff, rule_type: str) -> None:
-    """What another version might write; no instance is told of it."""
+    """A row that another version might write, without notifying any instance."""
     async with flagstaff.database.transaction() as transaction:
         await transaction.connection.execute(tables.rules.update().values(rule_type=rule_type))
 
 
-async def test_a_load_that_fails_after_the_commit_is_made_good_by_a_retry(
+async def test_a_load_that_fails_after_the_commit_is_repeated_by_a_retry(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json, log_stream: io.StringIO
 ) -> None:
     await ada.create_rule(flag)
@@ -188,7 +188,7 @@ async def seconds_of(work: Awaitable[object]) -> float:
 async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_database_is(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
 ) -> None:
-    """The server cancels what is under way when a stop takes too long."""
+    """The server cancels running work when a stop takes too long."""
     actor = Actor(UUID(ada.account["id"]), ada.account["email"])
     path = FlagPath(UUID(flag["project_id"]), UUID(flag["environment_id"]), UUID(flag["id"]))
     flags = Flags(flagstaff.database, utc_now, flags_per_environment(10))
@@ -202,7 +202,7 @@ async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_datab
         await asyncio.wait([toggle])
         ends[toggle.cancelled()] += 1
         stored = (await ada.get(flag_path(flag))).json()["enabled"]
-        async with asyncio.timeout(10):  # who was cancelled while the snapshot was loaded has left that to finish
+        async with asyncio.timeout(10):  # the load of the snapshot continued after its caller was cancelled
             while await enabled(client, project, flag) is not stored:
                 await asyncio.sleep(0.001)
     assert ends[True] > 3

@@ -1,6 +1,6 @@
-"""Every operation of the OpenAPI document, attacked with what the document allows and forbids.
+"""Every operation of the OpenAPI document, called with input that the document allows and forbids.
 
-No crash, no status, media type or shape that the document does not tell of, and nothing accepted that it forbids.
+There must be no crash, no undocumented status, media type or shape, and no forbidden input may be accepted.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tests.support.api import BASE_URL, Caller, Json
 
 EXAMPLES = 10
 EMAIL, PASSWORD = "ada@example.com", "correct horse"
-# Where a 400 may mean what no schema can say.
+# Where a 400 may have a reason that a schema cannot express.
 BEYOND_SCHEMAS = {
     "list_projects": "the cursor is one from a part",
     "list_environments": "the cursor is one from a part",
@@ -57,13 +57,13 @@ class Service:
         self._sdk_key = ""
 
     def send(self, case: schemathesis.Case) -> None:
-        """Send a case, with real ids and credentials in the place of good ones, and hold the answer to the document."""
+        """Send a case, with real ids and credentials in place of valid ones, and check the answer by the document."""
         ids = self._resources()
         positive = case.meta is None or case.meta.generation.mode.is_positive
         if positive and case.path_parameters:
             case.path_parameters = {name: ids.get(name, value) for name, value in case.path_parameters.items()}
         credentials = {"Authorization": f"Bearer {self._caller.token}", "X-SDK-Key": self._sdk_key}
-        # Only where the case has some: it may be about a request without.
+        # Only if the case has credentials: it may test a request without any.
         headers = {name: value for name, value in credentials.items() if name in case.headers}
         sent = case.as_transport_kwargs(base_url=BASE_URL, headers=headers)
         answer = self._runner.run(self._exchange(requests.Request(**{**sent, "cookies": None}).prepare()))
@@ -71,7 +71,7 @@ class Service:
             self._ids = None
         if case.operation.definition.raw["operationId"] == "log_out" and answer.status_code == 204:
             self._sign_in()
-        excluded = [ignored_auth]  # it would send the request again; every operation is asked without a token elsewhere
+        excluded = [ignored_auth]  # it would send the request again; other tests call every operation without a token
         if case.operation.definition.raw["operationId"] in BEYOND_SCHEMAS:
             excluded.append(positive_data_acceptance)
         case.validate_response(answer, headers=headers, transport_kwargs=sent, excluded_checks=excluded)

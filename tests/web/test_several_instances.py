@@ -1,4 +1,4 @@
-"""Several instances on one PostgreSQL: what a call has changed, no instance answers the old way after it returned."""
+"""Several instances on one PostgreSQL: once a call has returned, no instance serves the state before its change."""
 
 import asyncio
 import io
@@ -32,7 +32,7 @@ async def shared(postgres_template: PostgresServer, tmp_path: Path) -> AsyncIter
 
 @pytest.fixture
 async def administrator(shared: Store) -> AsyncIterator[asyncpg.Connection]:
-    """Somebody at the database itself."""
+    """A direct connection to the database."""
     connection = await asyncpg.connect(shared.database_url)
     yield connection
     await connection.close()
@@ -40,7 +40,7 @@ async def administrator(shared: Store) -> AsyncIterator[asyncpg.Connection]:
 
 @pytest.fixture
 async def role(administrator: asyncpg.Connection) -> AsyncIterator[str]:
-    """A role that may do what an instance does; it bears the privileges that a test takes from it."""
+    """A role with an instance's privileges, which a test may revoke."""
     name = f"role_{uuid4().hex}"
     await administrator.execute(
         f"""
@@ -56,7 +56,7 @@ async def role(administrator: asyncpg.Connection) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def start(shared: Store, role: str, passwords: Passwords) -> AsyncIterator[Start]:
-    """Start an instance by its name; each has a data directory of its own, and perhaps a role of its own."""
+    """Start an instance by name; each has its own data directory, and optionally its own role."""
     async with AsyncExitStack() as stack:
 
         async def start_instance(name: str, *, role: str = "postgres", confirm_seconds: float = 5) -> Flagstaff:
@@ -87,27 +87,27 @@ class Scene:
     flag: Json
 
     async def toggle(self, flag: Json | None = None) -> httpx.Response:
-        """Flip a flag, hers unless another is given."""
+        """Toggle a flag, by default hers."""
         return await self.ada.post(f"{flag_path(flag or self.flag)}/toggle")
 
     async def send_toggle(self, caller: Caller, key: str | None) -> httpx.Response:
-        """Flip the flag, perhaps with an Idempotency-Key."""
+        """Toggle the flag, optionally with an Idempotency-Key."""
         headers = {"idempotency-key": key} if key else None
         return await caller.post(f"{flag_path(self.flag)}/toggle", headers=headers)
 
     async def count_toggles(self) -> int:
-        """How often the flag was flipped, as the audit trail has it."""
+        """How often the flag was toggled, according to the audit trail."""
         path = f"{project_path(self.project)}/changes"
         return len((await self.ada.get(path, params={"action": "flag.toggled"})).json()["items"])
 
     async def is_on_at_second(self) -> bool:
-        """What the second instance answers."""
+        """The second instance's result."""
         answer = await self.second.evaluate(self.sdk_key)
         enabled: bool = answer.json()["flags"][self.flag["key"]]["enabled"]
         return enabled
 
     async def until_second(self, *, is_on: bool) -> None:
-        """Wait until it answers so."""
+        """Wait until it returns this result."""
         async with asyncio.timeout(10):
             while await self.is_on_at_second() is not is_on:
                 await asyncio.sleep(0.01)
@@ -150,7 +150,7 @@ async def test_a_token_that_ends_at_one_instance_has_ended_at_every_other(scene:
 
 
 def check_stored_but_unconfirmed(answer: httpx.Response) -> None:
-    """A 503 that says that the change is stored, and invites nobody to make it again."""
+    """A 503 that says that the change is stored, and does not invite a retry."""
     assert answer.status_code == 503
     assert answer.json()["detail"].startswith("The change is stored")
     assert "cannot be reached" not in answer.json()["detail"]
@@ -170,7 +170,7 @@ async def test_a_change_that_an_instance_does_not_confirm_is_in_force_but_not_ca
 
 
 @pytest.mark.parametrize("confirm_seconds", [0.5])
-async def test_a_toggle_that_may_be_in_force_invites_nobody_to_flip_it_back(scene: Scene, shared: Store) -> None:
+async def test_a_toggle_that_may_be_stored_does_not_invite_a_retry(scene: Scene, shared: Store) -> None:
     deaf = await asyncpg.connect(shared.database_url, server_settings={"application_name": "flagstaff feed deaf"})
     try:
         for _ in range(2):
@@ -185,7 +185,7 @@ async def test_a_toggle_that_may_be_in_force_invites_nobody_to_flip_it_back(scen
     assert await scene.count_toggles() == 1
 
 
-async def test_a_commit_that_nobody_knows_the_end_of_is_told_as_such(scene: Scene, shared: Store) -> None:
+async def test_a_commit_with_an_unknown_outcome_is_reported_as_such(scene: Scene, shared: Store) -> None:
     administrator = await asyncpg.connect(shared.database_url)
     try:
         await administrator.execute(
@@ -205,7 +205,7 @@ async def test_a_commit_that_nobody_knows_the_end_of_is_told_as_such(scene: Scen
     assert await scene.count_toggles() == 1
 
 
-async def test_a_key_holds_for_every_instance_also_when_all_are_asked_at_once(scene: Scene) -> None:
+async def test_a_key_applies_to_every_instance_even_with_concurrent_requests(scene: Scene) -> None:
     scene.second.headers["authorization"] = scene.ada.headers["authorization"]
     for number in range(5):
         callers = [scene.ada, scene.second] * 10
@@ -280,13 +280,11 @@ async def test_a_malformed_notification_is_ignored(
     assert 'flagstaff_task_restarts_total{task="feed"} 0.0' in (await scene.second.get("/metrics")).text
 
 
-async def test_a_table_that_is_altered_beside_the_instances_is_no_end(
-    scene: Scene, administrator: asyncpg.Connection
-) -> None:
+async def test_altering_a_table_does_not_end_the_instances(scene: Scene, administrator: asyncpg.Connection) -> None:
     for kind in ("bigint", "integer"):
         await administrator.execute(f"ALTER TABLE flags ALTER COLUMN rollout_percentage TYPE {kind}")
         async with asyncio.timeout(10):
-            while (await scene.toggle()).status_code != 200:  # a plan of the driver's is out of date, once
+            while (await scene.toggle()).status_code != 200:  # one of the driver's plans is out of date, once
                 pass
         stored = (await scene.ada.get(flag_path(scene.flag))).json()["enabled"]
         assert await scene.is_on_at_second() is stored
@@ -315,25 +313,25 @@ async def test_after_a_deletion_returned_the_other_instance_refuses_the_key(scen
 
 
 @pytest.mark.parametrize("confirm_seconds", [2.0])
-async def test_an_instance_that_has_stopped_keeps_nobody_waiting(scene: Scene, start: Start) -> None:
+async def test_an_instance_that_has_stopped_delays_no_change(scene: Scene, start: Start) -> None:
     third = await start("third")
     await third.stop()
     assert (await scene.toggle()).status_code == 200
 
 
-async def test_an_instance_that_lost_its_feed_is_not_ready_until_it_has_made_good_for_what_it_missed(
+async def test_an_instance_that_lost_its_feed_is_not_ready_until_it_has_caught_up(
     scene: Scene, administrator: asyncpg.Connection
 ) -> None:
     await administrator.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
         "WHERE datname = current_database() AND starts_with(application_name, 'flagstaff feed ')"
     )
-    # The change of another program's hand, which no instance announces.
+    # A change by another program, which no instance announces.
     await administrator.execute("UPDATE flags SET enabled = false")
     async with asyncio.timeout(5):
         while (refusal := await scene.second.get("/ready")).status_code == 200:
             await asyncio.sleep(0.001)
-    assert refusal.json()["detail"].startswith("The task feed, which takes over the changes of other instances, is not")
+    assert refusal.json()["detail"].startswith("The task feed, which applies the changes of other instances, is not")
     await scene.until_ready()
     assert not await scene.is_on_at_second()
     figures = (await scene.second.get("/metrics")).text

@@ -27,7 +27,7 @@ class Outbox:
         except OSError:
             log.exception("mail_not_written", folder=str(self._folder))
         else:
-            log.info("mail_written", path=str(path), advice="set FLAGSTAFF_SMTP_URL to have mails sent")
+            log.info("mail_written", path=str(path), advice="set FLAGSTAFF_SMTP_URL to send mails")
 
     def _write(self, content: bytes) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

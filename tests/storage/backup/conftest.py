@@ -1,4 +1,4 @@
-"""Where backups come from and where they go: a full database of each kind, an empty one of each kind."""
+"""The sources and targets of backups: a full and an empty database of each kind."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ BackUp = Callable[[Store], Awaitable[Path]]
 
 
 def nobody(what: str, steps: int) -> None:
-    """Nobody watches the progress."""
+    """Ignores the progress."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Backups that are not as they were made: none is believed."""
+"""Damaged backups: each is refused."""
 
 import io
 import tarfile
@@ -20,7 +20,7 @@ from tests.support.stores import Store, sqlite_store
 
 @pytest.fixture
 async def full(sqlite_template: Path, data_directory: Path) -> Store:
-    """SQLite alone: a backup looks the same from either database."""
+    """SQLite only: a backup is the same from either database."""
     store = sqlite_store(sqlite_template, data_directory)
     await fill_every_table(store)
     return store
@@ -35,7 +35,7 @@ def read_whole(path: Path) -> dict[str, bytes]:
 
 
 def rewritten(path: Path, **changes: Any) -> Path:
-    """A backup with a changed manifest and sound checksums."""
+    """A backup with a changed manifest and valid checksums."""
     parts = read_whole(path)
     manifest = msgspec.json.decode(parts.pop(MANIFEST)) | changes
     del parts[CHECKSUMS]
@@ -81,7 +81,7 @@ async def test_a_backup_that_ends_too_soon_is_refused_wherever_it_ends(full: Sto
         assert refusal.value.code is Code.INVALID, length
 
 
-async def test_a_damaged_byte_is_noticed_or_is_no_content(full: Store, back_up: BackUp) -> None:
+async def test_a_damaged_byte_is_noticed_or_is_not_content(full: Store, back_up: BackUp) -> None:
     path = await back_up(full)
     content, whole = path.read_bytes(), read_whole(path)
     noticed = 0

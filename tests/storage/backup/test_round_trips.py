@@ -1,4 +1,4 @@
-"""Whole databases, out and in again, from each kind to each kind."""
+"""Round trips of whole databases, from each kind to each kind."""
 
 from pathlib import Path
 from uuid import uuid4

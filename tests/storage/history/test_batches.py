@@ -103,7 +103,7 @@ async def test_few_records_at_a_time_share_a_segment(database: Database) -> None
     assert (await count_rows(database))["segments"] == 1
 
 
-async def test_pages_go_on_where_the_last_one_ended_whatever_arrives_meanwhile(database: Database) -> None:
+async def test_pages_continue_where_the_last_one_ended_whatever_arrives_in_between(database: Database) -> None:
     environment_id, layout = uuid4(), make_layout()
     await write(database, make_batch(environment_id, layout, *(make_record(each, str(each)) for each in range(5))))
     async with database.read_history() as connection:

@@ -1,4 +1,4 @@
-"""What evaluations go through on the way into segments and out again, on both databases."""
+"""Evaluations written to segments and read again, on both databases."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Summaries, on both databases: whatever is rolled up or deleted, they say what a naive count of the records says."""
+"""Summaries on both databases: whatever is rolled up or deleted, they equal a naive count of the records."""
 
 import asyncio
 import random
@@ -80,7 +80,7 @@ async def count_rows(database: Database, table: sa.Table) -> int:
 
 
 def changed(layout: Layout, chance: random.Random) -> Layout:
-    """The layout after somebody has changed a flag: its rollout, its default, or whether users matter to it."""
+    """The layout after a change to a flag: its rollout, its default, or whether it depends on the user."""
     flags = [*layout.recorded, *layout.constant]
     place = chance.randrange(len(flags))
     percentage = chance.randrange(1, 100)
@@ -97,7 +97,7 @@ def changed(layout: Layout, chance: random.Random) -> Layout:
 
 
 def random_batch(environment_id: UUID, layout: Layout, chance: random.Random) -> RecordBatch:
-    """Some records anywhere in two days, as those of servers that were cut off for a while."""
+    """Some records anywhere in two days, as from servers that were disconnected for a while."""
     start = chance.randrange(2 * 86_400)
     times = sorted(start + chance.randrange(chance.choice([5, 200, 8000])) for _ in range(chance.randrange(1, 40)))
     records = [

@@ -27,7 +27,7 @@ NO_EMAIL = [
 
 
 @pytest.mark.parametrize("value", NO_EMAIL)
-def test_what_is_no_email_address_is_refused(value: str) -> None:
+def test_an_invalid_email_address_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="must"):
         check_email(value)
 

@@ -1,4 +1,4 @@
-"""Which address a request is counted by."""
+"""The address that a request is counted by."""
 
 from ipaddress import ip_network
 
@@ -69,7 +69,7 @@ def test_an_endless_list_of_hops_is_not_walked_to_its_end() -> None:
     assert behind_proxies("10.0.0.1", "198.51.100.1" + ", 10.0.0.2" * MAX_HOPS) == "198.51.100.1"
 
 
-def test_a_text_that_is_too_long_for_an_address_is_none_and_is_not_kept() -> None:
+def test_a_text_that_is_too_long_for_an_address_is_neither_parsed_nor_kept() -> None:
     zone = "fe80::1%" + "x" * (MAX_LENGTH - len("fe80::1%"))
     assert behind_proxies("10.0.0.1", zone) == "fe80::/64"
     assert behind_proxies("10.0.0.1", zone + "x") == "10.0.0.1"

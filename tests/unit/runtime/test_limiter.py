@@ -1,4 +1,4 @@
-"""The sliding window: what it refuses, what it lets through, and what it costs under attack."""
+"""The sliding window: what it refuses, what it allows, and its cost under attack."""
 
 import itertools
 import sys
@@ -47,7 +47,7 @@ def test_the_hit_after_the_last_allowed_one_is_refused_until_the_first_has_left(
     assert window.hit("a") == 0
 
 
-def test_the_wait_is_told_in_whole_seconds_rounded_up(window: SlidingWindow, clock: Clock) -> None:
+def test_the_wait_is_given_in_whole_seconds_rounded_up(window: SlidingWindow, clock: Clock) -> None:
     for _ in range(3):
         window.hit("a")
         clock.now += 10.25
@@ -148,7 +148,7 @@ def test_a_wait_that_was_obeyed_is_the_last(limit: int, gaps: list[int]) -> None
 
 @pytest.fixture(scope="module")
 def library_clock() -> Iterator[Clock]:
-    """Holds the library's time still. Its cleaning thread is ended first: it would race with the test."""
+    """Freezes the library's time. Its cleaning thread is ended first, because it would race with the test."""
     clock = Clock()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("limits.storage.memory.time.time", clock)
@@ -170,7 +170,7 @@ def test_on_whole_slots_it_decides_as_the_library_does(
     item = RateLimitItemPerMinute(limit)
     for step, key in zip(steps, itertools.cycle(keys), strict=False):
         clock.now += step * 60 / SLOTS
-        # The library still counts a hit that is exactly a minute old; a clock a trifle ahead takes that out.
+        # The library still counts a hit that is exactly a minute old; a slightly advanced clock avoids that.
         library_clock.now = clock.now + (clock.now - 1_000) * 1e-9
         assert (ours.hit(key) == 0) == theirs.hit(item, key)
     storage.timer.join()
@@ -192,7 +192,7 @@ def test_the_key_that_was_quiet_for_longest_makes_way(clock: Clock) -> None:
     for key in "abc":
         window.hit(key)
     clock.now += 1
-    assert window.hit("a") > 0  # refused, but heard of
+    assert window.hit("a") > 0  # refused, but counted
     window.hit("d")
     assert window.hit("a") > 0
     assert len(window) == 3

@@ -22,7 +22,7 @@ DEADLINE_SECONDS = 20
 
 
 class Store:
-    """Keeps each batch once, as the database does, and fails on demand. Whoever writes one twice is found out."""
+    """Keeps each batch once, as the database does, and fails on demand. A duplicate write is detected."""
 
     def __init__(self) -> None:
         self.batches: dict[int, RecordBatch] = {}
@@ -54,7 +54,7 @@ class Store:
 
 @pytest.fixture
 def store() -> Iterator[Store]:
-    """A store to which no batch came again after it had answered, unless a test takes that into account."""
+    """A store that must not receive a batch again after it has answered, unless a test expects that."""
     made = Store()
     yield made
     assert not made.came_again
@@ -72,7 +72,7 @@ def make_snapshot() -> EnvironmentSnapshot:
 
 @asynccontextmanager
 async def recording(store: Store, directory: Path, **options: int) -> AsyncIterator[Recorder]:
-    """A started recorder, stopped at the end; its store may be away."""
+    """A started recorder, stopped at the end; its store may be unavailable."""
     recorder = make_recorder(store, Spool(directory / "spool", **options))
     await recorder.start()
     try:
@@ -184,7 +184,7 @@ async def test_a_stop_waits_no_longer_than_its_deadline_for_a_store_that_hangs(
     assert store.users == ["ada", "bob"]
 
 
-async def test_what_a_slow_store_has_in_hand_is_on_disk_too_until_it_is_done(
+async def test_a_batch_that_a_slow_store_is_writing_is_also_on_disk_until_it_is_done(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
     store.open.clear()
@@ -253,7 +253,7 @@ async def test_a_batch_whose_answer_was_lost_counts_once(
 async def test_a_batch_that_fails_while_it_is_copied_to_disk_is_there_once(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
-    """The one task copies what takes long, the other puts on disk what failed, both at the same moment."""
+    """One task copies a slow batch while the other writes a failed one to disk, both at the same moment."""
     store.open.clear()
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", None, b"\x07")
@@ -290,7 +290,7 @@ async def test_a_batch_that_an_earlier_process_had_written_is_not_counted_again(
     store.came_again.clear()
 
 
-async def test_a_file_that_cannot_be_deleted_holds_up_nothing_and_is_deleted_later(
+async def test_a_file_that_cannot_be_deleted_delays_nothing_and_is_deleted_later(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
     stubborn = tmp_path / "spool" / "000000000000-7.batch"
@@ -323,7 +323,7 @@ async def test_a_foreign_file_in_the_folder_is_left_alone(
     assert (store.users, files(tmp_path)) == (["ada"], foreign)
 
 
-async def test_a_folder_that_cannot_be_made_stops_no_start_and_is_made_when_it_can_be(
+async def test_a_folder_that_cannot_be_created_does_not_prevent_a_start_and_is_created_later(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
     (tmp_path / "spool").touch()  # a file in its place
@@ -371,7 +371,7 @@ async def test_what_an_earlier_process_left_is_taken_up_when_the_disk_is_back(
     assert (store.users, files(tmp_path)) == (["ada", "bob"], [])
 
 
-async def test_a_task_that_failed_goes_on_with_the_batch_that_it_had_in_hand(
+async def test_a_task_that_failed_continues_with_the_batch_that_it_was_writing(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
     supervisor = Supervisor(first_pause_seconds=0.001)
@@ -380,7 +380,7 @@ async def test_a_task_that_failed_goes_on_with_the_batch_that_it_had_in_hand(
     store.open.clear()
     recorder.record(snapshot, "ada", None, b"\x07")
     await until(lambda: store.attempts == 1)
-    store.error = asyncio.CancelledError()  # raised by what the task awaits, though nobody cancelled the task
+    store.error = asyncio.CancelledError()  # raised by what the task awaits, although the task was not cancelled
     store.open.set()
     await until(lambda: supervisor.restarts["recorder-write"] > 0)
     store.error = None

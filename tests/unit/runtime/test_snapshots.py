@@ -1,4 +1,4 @@
-"""Snapshots: never an old state after a change, one load for many who ask, none for keys that do not exist."""
+"""Snapshots: never an old state after a change, one load for many callers, none for unknown keys."""
 
 import asyncio
 import gc
@@ -52,7 +52,7 @@ class World:
         await self.snapshots.refresh(self.project.id, self.environments[key].id if key else None)
 
     async def served(self, key: str = "production") -> bool | None:
-        """What an evaluation answers now; None if the project or the environment is not known."""
+        """The result of an evaluation now; None if the project or the environment is unknown."""
         project = await self.snapshots.find(self.sdk_key)
         environment = project.environments.get(key) if project else None
         return b'"enabled":true' in evaluate(environment, "ada", None)[0] if environment else None
@@ -102,7 +102,7 @@ async def world() -> AsyncIterator[World]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the others run until the condition holds."""
+    """Let other tasks run until the condition is true."""
     async with asyncio.timeout(5):
         while not condition():
             await asyncio.sleep(0)
@@ -124,7 +124,7 @@ async def test_a_failed_first_load_is_raised_and_the_next_call_loads_again(world
     assert world.loads == ["project", "project"]
 
 
-async def test_what_a_loader_did_not_foresee_is_unavailable_and_logged_once(world: World) -> None:
+async def test_an_unexpected_error_of_a_loader_is_unavailable_and_logged_once(world: World) -> None:
     world.failure = ValueError("'device' is not a valid RuleType")
     with capture_logs() as entries:
         for _ in range(3):
@@ -185,7 +185,7 @@ async def test_a_project_is_not_served_while_its_load_fails_and_served_when_a_lo
     assert await world.snapshots.is_served(world.project.id) is True
 
 
-async def test_a_load_that_is_cancelled_while_it_waits_is_no_trap_for_the_next(world: World) -> None:
+async def test_a_load_that_is_cancelled_while_it_waits_does_not_block_the_next(world: World) -> None:
     await world.served()
     world.let_go.clear()
     first = world.snapshots.begin_refresh(world.project.id)
@@ -221,7 +221,7 @@ async def test_concurrent_first_evaluations_share_one_load(world: World) -> None
     assert world.loads == ["project"]
 
 
-async def test_one_who_gives_up_waiting_does_not_end_the_load_of_the_others(world: World) -> None:
+async def test_a_caller_that_gives_up_does_not_end_the_load_of_the_others(world: World) -> None:
     world.let_go.clear()
     first, second = (asyncio.create_task(world.served()) for _ in range(2))
     await world.until_loading(1)
@@ -232,7 +232,7 @@ async def test_one_who_gives_up_waiting_does_not_end_the_load_of_the_others(worl
     assert world.loads == ["project"]
 
 
-async def test_a_load_that_fails_after_all_have_given_up_disturbs_nobody(world: World) -> None:
+async def test_a_load_that_fails_after_all_callers_gave_up_has_no_effect(world: World) -> None:
     complaints: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     world.let_go.clear()
@@ -261,7 +261,7 @@ async def test_a_refresh_that_comes_during_a_load_loads_again(world: World) -> N
     await world.served()
     world.let_go.clear()
     first = asyncio.create_task(world.refresh())
-    await world.until_loading(2)  # it has read the old state already
+    await world.until_loading(2)  # it has already read the old state
     world.commit(True)
     second = asyncio.create_task(world.refresh())
     world.let_go.set()
@@ -305,7 +305,7 @@ async def test_a_first_load_that_began_before_a_change_does_not_hide_it(world: W
     await evaluation
 
 
-async def test_an_environment_that_is_gone_is_served_no_more(world: World) -> None:
+async def test_a_deleted_environment_is_no_longer_served(world: World) -> None:
     await world.served()
     gone = world.environments.pop("staging")
     await world.snapshots.refresh(world.project.id, gone.id)
@@ -370,7 +370,7 @@ async def test_a_new_project_is_known_after_its_refresh(world: World) -> None:
     assert await fresh.served() is False
 
 
-async def test_what_could_not_be_loaded_is_served_as_it_was_until_a_retry_makes_good(world: World) -> None:
+async def test_a_project_that_could_not_be_loaded_keeps_its_state_until_a_retry_succeeds(world: World) -> None:
     await world.served()
     world.failure = unavailable()
     world.commit(True)

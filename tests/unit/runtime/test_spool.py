@@ -1,4 +1,4 @@
-"""The files of the spool: each says which form it has."""
+"""The files of the spool, each of which contains its format version."""
 
 from pathlib import Path
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""The tasks of the process: whatever ends one of them, it comes again, and it is known how each one is."""
+"""The tasks of the process: a task that ends for any reason is restarted, and the state of each is reported."""
 
 import ast
 import asyncio
@@ -19,7 +19,7 @@ FAILURES = [RuntimeError("out of luck"), TimeoutError(), asyncio.QueueFull(), Ke
 
 
 class Work:
-    """Fails so many times, and then runs until it is cancelled."""
+    """Fails the given number of times, and then runs until it is cancelled."""
 
     def __init__(self, failures: int, failure: BaseException | None = None) -> None:
         self.runs = 0
@@ -35,7 +35,7 @@ class Work:
 
 @pytest.fixture
 async def supervisor() -> AsyncIterator[Supervisor]:
-    """One that wastes no time. What it runs is ended; a task left over fails the test."""
+    """A supervisor with short pauses. Its tasks are ended; a task left over fails the test."""
     made = Supervisor(first_pause_seconds=0.001, longest_pause_seconds=0.001, steady_seconds=3600)
     yield made
     for name in made.up:
@@ -99,13 +99,13 @@ async def test_a_task_that_waits_for_its_restart_is_down() -> None:
         await asyncio.wait_for(slow.finish(name, 3600), 5)
 
 
-async def test_a_task_that_says_it_does_not_work_is_down(supervisor: Supervisor) -> None:
+async def test_a_task_that_reports_that_it_does_not_work_is_down(supervisor: Supervisor) -> None:
     supervisor.run("feed", Work(0), purpose="hears changes", is_working=lambda: False)
     assert supervisor.up == {"feed": False}
     assert supervisor.problems() == ["The task feed, which hears changes, is not running."]
 
 
-async def test_a_task_that_returned_though_nobody_asked_is_down(supervisor: Supervisor) -> None:
+async def test_a_task_that_returned_unexpectedly_is_down(supervisor: Supervisor) -> None:
     errand = Errand()
     errand.let_go.set()
     supervisor.run("feed", errand, purpose="hears changes")
@@ -202,7 +202,7 @@ async def test_an_end_between_two_runs_is_immediate_and_no_run_follows(superviso
     assert not errand.begun.is_set()
 
 
-async def test_an_end_waits_for_the_run_under_way(supervisor: Supervisor) -> None:
+async def test_an_end_waits_for_the_current_run(supervisor: Supervisor) -> None:
     errand = Errand()
     supervisor.run_every("purge", 0, errand)
     await errand.begun.wait()
@@ -214,7 +214,7 @@ async def test_an_end_waits_for_the_run_under_way(supervisor: Supervisor) -> Non
     assert errand.end == "finished"
 
 
-async def test_a_failure_that_nobody_waits_for_is_logged_under_the_works_name(supervisor: Supervisor) -> None:
+async def test_a_failure_that_no_caller_awaits_is_logged_under_the_works_name(supervisor: Supervisor) -> None:
     async def fail() -> None:
         raise RuntimeError("out of luck")
 
@@ -225,7 +225,7 @@ async def test_a_failure_that_nobody_waits_for_is_logged_under_the_works_name(su
     assert entries[0]["exc_info"]
 
 
-async def test_a_failure_that_somebody_waits_for_is_theirs_alone(supervisor: Supervisor) -> None:
+async def test_a_failure_that_a_caller_awaits_is_raised_only_there(supervisor: Supervisor) -> None:
     async def fail() -> None:
         raise RuntimeError("out of luck")
 
@@ -234,7 +234,7 @@ async def test_a_failure_that_somebody_waits_for_is_theirs_alone(supervisor: Sup
     assert not entries
 
 
-async def test_a_drain_waits_for_all_that_is_under_way(supervisor: Supervisor) -> None:
+async def test_a_drain_waits_for_all_running_tasks(supervisor: Supervisor) -> None:
     errands = [Errand() for _ in range(3)]
     for errand in errands:
         supervisor.start("mail", errand())

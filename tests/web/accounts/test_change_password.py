@@ -43,7 +43,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-async def test_what_cannot_be_a_password_is_refused_and_changes_nothing(ada: Caller, client: Caller) -> None:
+async def test_an_invalid_password_is_refused_and_changes_nothing(ada: Caller, client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await ada.post("/api/me/password", json=body)) == errors
     assert (await ada.get("/api/me")).status_code == 200
@@ -60,7 +60,7 @@ async def test_a_wrong_present_password_is_refused_and_counts_as_a_failed_login(
     assert (await ada.get("/api/me")).status_code == 200
 
 
-async def test_a_success_is_no_failure(ada: Caller) -> None:
+async def test_a_success_is_not_a_failure(ada: Caller) -> None:
     for _ in range(12):
         answer = await change(ada, PASSWORD, PASSWORD)
         assert answer.status_code == 200

@@ -49,7 +49,7 @@ async def test_beyond_the_limit_an_address_must_wait(client: Caller) -> None:
     assert answer.status_code == 429
 
 
-async def test_who_has_no_account_gets_the_same_answer_and_no_mail(
+async def test_an_unknown_email_gets_the_same_answer_and_no_mail(
     ada: Caller, client: Caller, read_mails: ReadMails
 ) -> None:
     for email in ("nobody@example.com", "no address", "", "x" * 1_000):
@@ -94,7 +94,7 @@ async def test_three_mails_go_out_in_half_an_hour_and_the_answer_stays_the_same(
     assert len(await read_mails()) == 5
 
 
-async def test_requests_made_at_once_count_each(ada: Caller, client: Caller, read_mails: ReadMails) -> None:
+async def test_concurrent_requests_all_count(ada: Caller, client: Caller, read_mails: ReadMails) -> None:
     await asyncio.gather(*(forget(client) for _ in range(8)))
 
     assert len(await read_mails()) == 3
@@ -117,7 +117,7 @@ SMUGGLED = "=?us-ascii?q?v=40t=2eexample=0d=0aSubject=3a=20Invoice=0d=0a=0d=0aPa
 
 
 async def forget_of_an_old_account(client: Caller, flagstaff: Flagstaff) -> None:
-    """Ask for a link for an account that is older than the rule by which its address would be refused."""
+    """Request a link for an account that is older than the rule that would refuse its address."""
     await store_all(flagstaff.database, make_account(email=SMUGGLED))
     await forget(client, SMUGGLED)
 
@@ -136,7 +136,7 @@ async def test_an_address_that_would_write_its_own_headers_is_sent_nothing(
 
 
 class Inbox:
-    """What the mail server was handed."""
+    """The mails that the mail server received."""
 
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
@@ -152,7 +152,7 @@ class TestWithAMailServer:
 
     @pytest.fixture
     def inbox(self) -> Inbox:
-        """Where the server's mails end up."""
+        """The server's mails."""
         return Inbox()
 
     @pytest.fixture
@@ -175,7 +175,7 @@ class TestWithAMailServer:
         assert await read_mails() == []
         assert inbox.mails == []
 
-    async def test_the_mail_is_handed_to_it_and_the_link_works(
+    async def test_the_mail_reaches_the_server_and_the_link_works(
         self, ada: Caller, client: Caller, inbox: Inbox, read_mails: ReadMails
     ) -> None:
         await forget(client, ada.account["email"])

@@ -55,7 +55,7 @@ async def test_a_wrong_password_and_an_unknown_email_get_the_same_answer(ada: Ca
 
 
 class TestWithCostlyPasswords:
-    """Hashes that take long enough to be measured."""
+    """Hashes that take long enough to measure."""
 
     @pytest.fixture
     def passwords(self) -> Iterator[Passwords]:
@@ -92,13 +92,13 @@ async def test_the_eleventh_try_after_ten_failures_must_wait_even_with_the_right
     assert (await log_in(call_from("198.51.100.7"))).status_code == 200, "another address is not affected"
 
 
-async def test_guesses_made_at_once_count_each(ada: Caller, client: Caller) -> None:
+async def test_concurrent_guesses_all_count(ada: Caller, client: Caller) -> None:
     answers = await asyncio.gather(*(log_in(client, password=f"guess {number}") for number in range(15)))
 
     assert sorted(answer.status_code for answer in answers) == 10 * [401] + 5 * [429]
 
 
-async def test_a_success_is_no_failure(ada: Caller, client: Caller) -> None:
+async def test_a_success_is_not_a_failure(ada: Caller, client: Caller) -> None:
     for _ in range(9):
         await log_in(client, password="wrong")
     for _ in range(12):
@@ -122,7 +122,7 @@ def network(number: int) -> str:
 
 
 async def test_the_networks_of_one_customer_have_a_limit_together(ada: Caller, call_from: Call) -> None:
-    # A /56 is four times, a /48 sixteen times what an address may do.
+    # A /56 may do four times, a /48 sixteen times as much as an address.
     in_one_56 = [call_from(f"2001:db8:1:{number:x}::1") for number in range(5)]
     answers = [await caller.post("/auth/login", json={}) for caller in in_one_56 for _ in range(60)]
     assert [answer.status_code for answer in answers] == 240 * [400] + 60 * [429]
@@ -167,11 +167,11 @@ async def test_an_owner_at_a_new_address_gets_in_by_a_reset(
 
     body = {"token": await request_reset(), "newPassword": "another password"}
     assert (await client.post("/auth/reset-password", json=body)).status_code == 200
-    await read_mails()  # waits for what goes on after a response
+    await read_mails()  # waits for work after a response
     assert (await log_in(client, password="another password")).status_code == 200
 
 
-async def test_an_address_known_to_one_account_is_none_to_another(
+async def test_an_address_known_to_one_account_is_unknown_to_another(
     ada: Caller, eve: Caller, client: Caller, call_from: Call, read_mails: ReadMails
 ) -> None:
     assert (await log_in(client, email="eve@example.com")).status_code == 200
@@ -218,7 +218,7 @@ async def test_the_email_is_compared_without_case_and_space(ada: Caller, client:
         assert (await log_in(client, email=email)).status_code == 200
 
 
-async def test_a_token_tells_nothing_but_ids_and_times(ada: Caller, client: Caller) -> None:
+async def test_a_token_contains_only_ids_and_times(ada: Caller, client: Caller) -> None:
     token = (await log_in(client)).json()["token"]
 
     claims = jwt.decode(token, options={"verify_signature": False})

@@ -32,7 +32,7 @@ async def test_it_ends_the_token_at_once(ada: Caller) -> None:
     assert (await ada.post("/auth/logout")).status_code == 401
 
 
-async def test_of_many_who_end_one_token_at_once_one_succeeds(ada: Caller) -> None:
+async def test_one_of_many_concurrent_ends_of_a_token_succeeds(ada: Caller) -> None:
     answers = await asyncio.gather(*(ada.post("/auth/logout") for _ in range(8)))
 
     assert sorted(answer.status_code for answer in answers) == [204] + 7 * [401]
@@ -47,7 +47,7 @@ async def test_it_ends_no_other_token(ada: Caller, eve: Caller, flagstaff: Flags
     assert (await ada.get("/api/me", headers={"authorization": f"Bearer {other}"})).status_code == 200
 
 
-async def test_what_is_kept_of_an_ended_token_goes_when_it_has_expired(
+async def test_an_ended_token_is_forgotten_when_it_has_expired(
     ada: Caller, sign_up: SignUp, clock: Clock, flagstaff: Flagstaff
 ) -> None:
     await ada.post("/auth/logout")

@@ -1,4 +1,4 @@
-"""GET /api/me, and with it what every operation under /api asks of a token."""
+"""GET /api/me, and what every operation under /api requires of a token."""
 
 import base64
 import hashlib

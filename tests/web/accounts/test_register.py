@@ -58,7 +58,7 @@ NO_EMAILS = [
 ]
 
 
-async def test_what_is_no_email_is_refused(client: Caller) -> None:
+async def test_an_invalid_email_is_refused(client: Caller) -> None:
     for email, message in NO_EMAILS:
         assert field_errors(await register(client, email=email)) == {"email": message}
 
@@ -79,7 +79,7 @@ NO_PASSWORDS = [
 ]
 
 
-async def test_what_is_no_password_is_refused_and_not_repeated(client: Caller) -> None:
+async def test_an_invalid_password_is_refused_and_not_repeated(client: Caller) -> None:
     for password, message in NO_PASSWORDS:
         answer = await register(client, password=password)
         assert field_errors(answer) == {"password": message}
@@ -87,7 +87,7 @@ async def test_what_is_no_password_is_refused_and_not_repeated(client: Caller) -
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_REGISTRATION": "closed"}])
-async def test_where_registration_is_closed_it_says_so_whatever_is_sent(
+async def test_closed_registration_is_reported_whatever_is_sent(
     client: Caller, flagstaff: Flagstaff, list_changes: ListChanges
 ) -> None:
     for body in ({}, {"email": "ada@example.com", "password": PASSWORD}):
@@ -112,7 +112,7 @@ async def test_an_email_can_register_only_once_in_whatever_case(client: Caller, 
     assert len(await list_changes()) == 1
 
 
-async def test_of_many_who_register_one_email_at_once_one_succeeds(client: Caller) -> None:
+async def test_one_of_many_concurrent_registrations_of_an_email_succeeds(client: Caller) -> None:
     answers = await asyncio.gather(*(register(client) for _ in range(8)))
 
     assert sorted(answer.status_code for answer in answers) == [201] + 7 * [409]

@@ -63,7 +63,7 @@ async def test_a_link_works_once(ada: Caller, client: Caller, request_reset: Req
     assert await log_in(client, NEW_PASSWORD) == 200
 
 
-async def test_of_8_who_spend_one_link_at_once_one_succeeds(
+async def test_one_of_8_concurrent_uses_of_a_link_succeeds(
     ada: Caller, client: Caller, request_reset: RequestReset, list_changes: ListChanges
 ) -> None:
     token = await request_reset()
@@ -89,7 +89,7 @@ async def test_a_link_expires_after_exactly_30_minutes(
     assert (await reset(client, token)).status_code == 200
 
 
-async def test_a_reset_spends_every_link_of_the_account_and_of_no_other(
+async def test_a_reset_invalidates_every_link_of_the_account_and_of_no_other(
     ada: Caller, eve: Caller, client: Caller, request_reset: RequestReset
 ) -> None:
     tokens = [await request_reset() for _ in range(3)]

@@ -11,11 +11,11 @@ def path(environment: Json) -> str:
     return f"{environment_path(environment)}/changes"
 
 
-async def test_nobody_reads_without_a_token(client: Caller, environment: Json) -> None:
+async def test_reading_requires_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(path(environment))).status_code == 401
 
 
-async def test_what_does_not_exist_or_is_elsewhere_or_somebody_elses_is_not_found(
+async def test_a_missing_misplaced_or_foreign_resource_is_not_found(
     ada: Caller, eve: Caller, project: Json, environment: Json
 ) -> None:
     other = await ada.create_project()
@@ -26,7 +26,7 @@ async def test_what_does_not_exist_or_is_elsewhere_or_somebody_elses_is_not_foun
     assert (await eve.get(path(environment))).status_code == 404
 
 
-async def test_what_is_no_filter_is_refused_by_name(ada: Caller, environment: Json) -> None:
+async def test_an_invalid_filter_is_refused_by_name(ada: Caller, environment: Json) -> None:
     for query, field in (
         ("limit=0", "limit"),
         ("limit=101", "limit"),
@@ -46,7 +46,7 @@ async def test_what_is_no_filter_is_refused_by_name(ada: Caller, environment: Js
         assert field_errors(answer) == {"cursor": NOT_A_CURSOR}, cursor
 
 
-async def test_a_new_environment_tells_of_its_creation(ada: Caller, environment: Json) -> None:
+async def test_a_new_environment_lists_its_creation(ada: Caller, environment: Json) -> None:
     answer = await ada.get(path(environment))
 
     assert answer.status_code == 200
@@ -66,7 +66,7 @@ async def test_a_new_environment_tells_of_its_creation(ada: Caller, environment:
     }
 
 
-async def test_every_write_is_told_newest_first_also_of_what_is_deleted(ada: Caller, environment: Json) -> None:
+async def test_every_write_is_listed_newest_first_including_deleted_resources(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     rule = await ada.create_rule(flag)
     rule_path = f"{flag_path(flag)}/rules/{rule['id']}"
@@ -107,7 +107,7 @@ async def test_the_changes_of_one_flag_hold_its_rules_and_no_other_flag(ada: Cal
     assert (await ada.get(path(environment), params={"flag_id": str(uuid4())})).json()["items"] == []
 
 
-async def test_cursors_lead_through_all_pages_whatever_is_written_meanwhile(ada: Caller, environment: Json) -> None:
+async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     for _ in range(5):
         await ada.post(f"{flag_path(flag)}/toggle")

@@ -32,7 +32,7 @@ async def actions(caller: Caller, project: Json, **parameters: Any) -> list[str]
 
 
 async def do_everything(caller: Caller, project: Json) -> Json:
-    """Every kind of change that a project can have and survive; the environment and the flag that are gone after it."""
+    """Every kind of change that a project can have and survive; the environment and the flag that are deleted by it."""
     environment = await caller.create_environment(project)
     flag = await caller.create_flag(environment)
     rule = await caller.create_rule(flag)
@@ -68,11 +68,11 @@ EVERYTHING = [
 ]
 
 
-async def test_nobody_reads_without_a_token(client: Caller, project: Json) -> None:
+async def test_reading_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(path(project))).status_code == 401
 
 
-async def test_what_does_not_exist_or_is_somebody_elses_is_not_found(ada: Caller, eve: Caller, project: Json) -> None:
+async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Caller, project: Json) -> None:
     for project_id in (uuid4(), *NO_IDS):
         assert (await ada.get(f"/api/projects/{project_id}/changes")).status_code == 404
     for query in ("", "?action=flag.toggled", f"?actor={eve.account['id']}"):
@@ -81,7 +81,7 @@ async def test_what_does_not_exist_or_is_somebody_elses_is_not_found(ada: Caller
     assert (await ada.get(path(project))).status_code == 404
 
 
-async def test_what_is_no_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
+async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
     for query, field in (
         ("limit=0", "limit"),
         ("limit=101", "limit"),
@@ -117,7 +117,7 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     assert set(EVERYTHING) == set(get_args(Action))
 
 
-async def test_a_change_says_who_what_and_where_and_never_an_sdk_key(ada: Caller, project: Json) -> None:
+async def test_a_change_has_its_actor_action_and_place_and_never_an_sdk_key(ada: Caller, project: Json) -> None:
     flag = await do_everything(ada, project)
 
     items = await listed(ada, project)
@@ -184,7 +184,7 @@ async def test_times_never_go_back_though_a_clock_does(ada: Caller, project: Jso
     assert len(await listed(ada, project, since="2026-11-20T10:00:00Z")) == 6
 
 
-async def test_cursors_lead_through_all_pages_whatever_is_written_meanwhile(ada: Caller, project: Json) -> None:
+async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Caller, project: Json) -> None:
     flag = await do_everything(ada, project)
     whole = await listed(ada, project, flag_key=flag["key"])
     other = await ada.create_flag(await ada.get_environment(project))
@@ -201,7 +201,7 @@ async def test_cursors_lead_through_all_pages_whatever_is_written_meanwhile(ada:
     assert paged == whole
 
 
-async def test_an_account_lists_its_own_registration_and_new_passwords_alone(
+async def test_an_account_lists_only_its_registration_and_password_changes(
     flagstaff: Flagstaff, client: Caller, ada: Caller, eve: Caller, project: Json, list_changes: ListChanges
 ) -> None:
     assert (await client.get("/api/me/changes")).status_code == 401

@@ -1,4 +1,4 @@
-"""The dashboard's page and files, as a browser asks for them."""
+"""The dashboard's page and files, as a browser requests them."""
 
 from pathlib import Path
 from typing import get_args
@@ -16,7 +16,7 @@ HTML = {"accept": "text/html,application/xhtml+xml"}
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """What a build leaves behind."""
+    """The output of a build."""
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text(
         '<script src="/assets/a-1.js" nonce="FLAGSTAFF_NONCE" data-x="FLAGSTAFF_REGISTRATION"></script>'
@@ -29,14 +29,14 @@ def built(tmp_path: Path) -> Path:
 
 
 async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
-    """What stands behind the dashboard."""
+    """The application behind the dashboard."""
     await send({"type": "http.response.start", "status": 404, "headers": []})
     await send({"type": "http.response.body", "body": b"not found"})
 
 
 @pytest.fixture
 def browser(built: Path) -> httpx.AsyncClient:
-    """A client of the dashboard alone that asks for pages."""
+    """A client of only the dashboard, which requests pages."""
     transport = httpx.ASGITransport(app=Dashboard(not_found, built))
     return httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML)
 
@@ -44,11 +44,11 @@ def browser(built: Path) -> httpx.AsyncClient:
 @pytest.mark.parametrize(
     "path", ["/api", "/api/nope", "/auth/nope", "/sdk/v1/nope", "/docs/nope", "/health/nope", "/assets/gone.js"]
 )
-async def test_what_belongs_to_others_or_is_gone_is_no_page(browser: httpx.AsyncClient, path: str) -> None:
+async def test_foreign_and_deleted_resources_have_no_page(browser: httpx.AsyncClient, path: str) -> None:
     assert (await browser.get(path)).status_code == 404
 
 
-async def test_who_asks_for_no_page_gets_none(browser: httpx.AsyncClient) -> None:
+async def test_requests_for_other_content_get_no_page(browser: httpx.AsyncClient) -> None:
     for accepted in ("*/*", "application/json", ""):
         assert (await browser.get("/projects/1", headers={"accept": accepted})).status_code == 404
 
@@ -65,7 +65,7 @@ async def test_only_what_a_page_needs_is_served(browser: httpx.AsyncClient, path
 
 
 @pytest.mark.parametrize("accepted", ["*/*", "application/json", ""])
-async def test_the_front_door_is_the_page_for_everybody(browser: httpx.AsyncClient, accepted: str) -> None:
+async def test_the_root_is_the_page_for_everyone(browser: httpx.AsyncClient, accepted: str) -> None:
     answer = await browser.get("/", headers={"accept": accepted})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
 
@@ -124,7 +124,7 @@ async def receive() -> dict[str, object]:
     raise AssertionError
 
 
-async def test_files_without_a_fingerprint_are_asked_for_anew(browser: httpx.AsyncClient) -> None:
+async def test_files_without_a_fingerprint_are_revalidated(browser: httpx.AsyncClient) -> None:
     assert (await browser.get("/scheme.js")).headers["cache-control"] == "no-cache"
 
 

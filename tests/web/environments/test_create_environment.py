@@ -34,13 +34,11 @@ def path(project: Json) -> str:
     return f"{project_path(project)}/environments"
 
 
-async def test_nobody_creates_without_a_token(client: Caller, project: Json) -> None:
+async def test_creating_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.post(path(project), json={"name": "Canary", "key": "canary"})).status_code == 401
 
 
-async def test_a_project_that_does_not_exist_or_is_somebody_elses_is_not_found(
-    ada: Caller, eve: Caller, project: Json
-) -> None:
+async def test_a_missing_or_foreign_project_is_not_found(ada: Caller, eve: Caller, project: Json) -> None:
     body = {"name": "Canary", "key": "canary"}
 
     for project_id in (uuid4(), *NO_IDS):
@@ -66,7 +64,7 @@ async def test_a_key_can_be_used_only_once_in_a_project(ada: Caller, project: Js
     await ada.create_environment(other)
 
 
-async def test_of_many_who_create_one_key_at_once_one_succeeds(ada: Caller, project: Json) -> None:
+async def test_one_of_many_concurrent_creations_of_a_key_succeeds(ada: Caller, project: Json) -> None:
     body = {"name": "Canary", "key": "canary"}
 
     answers = await asyncio.gather(*(ada.post(path(project), json=body) for _ in range(16)))

@@ -10,12 +10,12 @@ from tests.support.api import NO_IDS, Caller, Json, environment_path, flag_path,
 from tests.web.conftest import ListChanges
 
 
-async def test_nobody_deletes_without_a_token(client: Caller, ada: Caller, environment: Json) -> None:
+async def test_deleting_requires_a_token(client: Caller, ada: Caller, environment: Json) -> None:
     assert (await client.delete(environment_path(environment))).status_code == 401
     assert (await ada.get(environment_path(environment))).status_code == 200
 
 
-async def test_what_does_not_exist_or_is_elsewhere_or_somebody_elses_is_not_found(
+async def test_a_missing_misplaced_or_foreign_resource_is_not_found(
     ada: Caller, eve: Caller, project: Json, environment: Json
 ) -> None:
     other = await ada.create_project()

@@ -5,13 +5,13 @@ from uuid import uuid4
 from tests.support.api import NO_IDS, Caller, environment_path, project_path
 
 
-async def test_nobody_reads_without_a_token(client: Caller, ada: Caller) -> None:
+async def test_reading_requires_a_token(client: Caller, ada: Caller) -> None:
     environment = await ada.create_environment(await ada.create_project())
 
     assert (await client.get(environment_path(environment))).status_code == 401
 
 
-async def test_what_does_not_exist_or_is_elsewhere_or_somebody_elses_is_not_found(ada: Caller, eve: Caller) -> None:
+async def test_a_missing_misplaced_or_foreign_resource_is_not_found(ada: Caller, eve: Caller) -> None:
     project, other = await ada.create_project(), await ada.create_project()
     environment = await ada.create_environment(project)
 

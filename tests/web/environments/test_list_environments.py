@@ -6,13 +6,13 @@ from tests.support.api import NO_IDS, Caller, project_path
 from tests.support.clock import Clock
 
 
-async def test_nobody_lists_without_a_token(client: Caller, ada: Caller) -> None:
+async def test_listing_requires_a_token(client: Caller, ada: Caller) -> None:
     project = await ada.create_project()
 
     assert (await client.get(f"{project_path(project)}/environments")).status_code == 401
 
 
-async def test_a_project_that_does_not_exist_or_is_somebody_elses_is_not_found(ada: Caller, eve: Caller) -> None:
+async def test_a_missing_or_foreign_project_is_not_found(ada: Caller, eve: Caller) -> None:
     project = await ada.create_project()
 
     for project_id in (uuid4(), *NO_IDS):

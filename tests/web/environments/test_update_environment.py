@@ -31,11 +31,11 @@ async def environment(ada: Caller) -> Json:
     return await ada.create_environment(await ada.create_project())
 
 
-async def test_nobody_changes_without_a_token(client: Caller, environment: Json) -> None:
+async def test_changing_requires_a_token(client: Caller, environment: Json) -> None:
     assert (await client.put(environment_path(environment), json={"name": "New"})).status_code == 401
 
 
-async def test_what_does_not_exist_or_is_elsewhere_or_somebody_elses_is_not_found(
+async def test_a_missing_misplaced_or_foreign_resource_is_not_found(
     ada: Caller, eve: Caller, environment: Json
 ) -> None:
     other = await ada.create_project()

@@ -1,4 +1,4 @@
-"""What the tests of evaluate share: the event loop is the one that serves."""
+"""Fixtures for the tests of evaluate. They use the same event loop as the server."""
 
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Callable, Mapping

@@ -1,4 +1,4 @@
-"""POST /sdk/v1/evaluate: what it answers, and why."""
+"""POST /sdk/v1/evaluate: its results and reasons."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ async def test_every_flag_appears_with_its_reason_under_its_key(
     }
 
 
-async def test_a_rollout_tells_in_from_out_by_the_stable_bucket(
+async def test_a_rollout_includes_users_by_their_stable_bucket(
     client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
     await ada.create_flag(environment, key="gradual", rollout_percentage=30)
@@ -90,7 +90,7 @@ async def test_without_a_user_one_is_outside_every_rollout_below_100(
     assert absent.json() == {"flags": expected}
 
 
-async def test_the_email_without_case_buckets_who_has_no_id(
+async def test_the_lower_cased_email_buckets_users_without_an_id(
     client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
     await ada.create_flag(environment, key="half", rollout_percentage=50)
@@ -160,7 +160,7 @@ async def test_environments_and_projects_answer_for_themselves_alone(
     assert await answers(client, eves) == {}
 
 
-async def test_no_rules_value_and_nothing_of_the_user_stands_in_the_answer(
+async def test_the_answer_contains_no_rule_value_and_no_user_data(
     client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
     flag = await ada.create_flag(environment, key="flag")

@@ -1,4 +1,4 @@
-"""POST /sdk/v1/evaluate: when a change's response has left, no evaluation sees the state before it, nor any SQL."""
+"""POST /sdk/v1/evaluate: once a change's response is sent, no evaluation sees the old state or runs SQL."""
 
 import asyncio
 import re
@@ -53,7 +53,7 @@ def statements() -> Iterator[list[str]]:
         sa.event.remove(sa.Engine, "before_cursor_execute", note)
 
 
-async def test_keys_that_nobody_has_cost_no_query(client: Caller, flag: Json) -> None:
+async def test_unknown_keys_cost_no_query(client: Caller, flag: Json) -> None:
     with statements() as seen:
         for number in range(100):
             assert (await client.evaluate(f"sdk_{number:043}")).status_code == 401
@@ -124,14 +124,14 @@ async def test_environments_and_keys_are_known_and_forgotten_at_once(
 
 
 class Watchers:
-    """Clients that evaluate all the time, and compare what they see with what they had been told before they asked."""
+    """Clients that evaluate continuously, and compare the results with the responses to earlier changes."""
 
     def __init__(self, client: Caller, flag: Json) -> None:
         self.client = client
         self.key = flag["key"]
         self.sdk_key = ""
         self.told: object = flag["enabled"]  # what the latest response to a change said
-        self.is_changing = False  # whether a change is under way, so that either state may be seen
+        self.is_changing = False  # whether a change is running, so that either state may be seen
         self.changes = 0
         self.evaluations = 0
         self._stopping = False
@@ -151,7 +151,7 @@ class Watchers:
 
 @pytest.fixture
 async def watchers(client: Caller, project: Json, flag: Json) -> AsyncIterator[Watchers]:
-    """Eight of them, at work."""
+    """Eight running clients."""
     made = Watchers(client, flag)
     made.sdk_key = project["sdk_key"]
     async with asyncio.TaskGroup() as group:
@@ -171,7 +171,7 @@ async def test_no_evaluation_sees_the_old_state_after_a_toggles_response(
         watchers.changes += 1
         seen = watchers.evaluations
         async with asyncio.timeout(30):
-            while watchers.evaluations < seen + 2 * CLIENTS:  # everybody has asked since
+            while watchers.evaluations < seen + 2 * CLIENTS:  # every client has evaluated since
                 await asyncio.sleep(0)
 
 
@@ -195,7 +195,7 @@ async def test_no_evaluation_sees_an_old_state_while_changes_follow_one_another(
             percentage = int(given.split()[-2].rstrip("%")) if given and "%" in given else 0
             assert percentage >= least, "an old state was served"
             percentages.append(percentage)
-            await asyncio.sleep(0)  # an evaluation waits for nothing, and so lets nobody else run
+            await asyncio.sleep(0)  # an evaluation awaits nothing, so no other task runs
 
     changing = asyncio.create_task(change())
     await asyncio.gather(changing, *(watch(changing) for _ in range(CLIENTS)))

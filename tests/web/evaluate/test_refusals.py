@@ -154,7 +154,7 @@ async def test_each_invalid_field_is_named_with_what_is_wrong(client: Caller, pr
         assert field_errors(answer) == expected, body
 
 
-async def test_what_is_no_json_is_refused(client: Caller, project: Json) -> None:
+async def test_malformed_json_is_refused(client: Caller, project: Json) -> None:
     for body in MALFORMED:
         answer = await client.post(URL, content=body, headers={"x-sdk-key": project["sdk_key"]})
         assert field_errors(answer).keys() <= {"body", "context", "environment"}, body[:60]
@@ -173,7 +173,7 @@ async def test_any_content_type_will_do(client: Caller, project: Json) -> None:
         assert answer.status_code == 200, content_type
 
 
-async def test_a_key_is_asked_for_before_the_body_is_judged(client: Caller, project: Json) -> None:
+async def test_a_key_is_required_before_the_body_is_checked(client: Caller, project: Json) -> None:
     assert (await client.post(URL, content=b"{", headers={"x-sdk-key": "sdk_unknown"})).status_code == 401
 
 
@@ -190,7 +190,7 @@ async def test_a_body_over_256_kib_is_too_large_announced_or_not(client: Caller,
     assert (await client.post(URL, content=unannounced(), headers=headers)).status_code == 413
 
 
-async def test_it_knows_post_only(client: Caller, project: Json) -> None:
+async def test_it_accepts_only_post(client: Caller, project: Json) -> None:
     for method in ("GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"):
         answer = await client.request(method, URL, headers={"x-sdk-key": project["sdk_key"]})
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST"), method

@@ -1,4 +1,4 @@
-"""The two ways in to evaluate, the lane and the route: every case against both, and no client can tell them apart."""
+"""Evaluate by the lane and by the route: every case runs against both, and clients see no difference."""
 
 import asyncio
 from collections import Counter
@@ -21,13 +21,13 @@ BUSY = replace(HURRIED, idle_ticks=10_000)
 
 @pytest.fixture
 def store(sqlite_template: Path, data_directory: Path) -> Store:
-    """One kind of database is enough here: none of this reaches it."""
+    """SQLite only: none of this reaches the database."""
     return sqlite_store(sqlite_template, data_directory)
 
 
 @pytest.fixture
 def environ() -> dict[str, str]:
-    """No limit but where a test is about it."""
+    """No limits, except in tests about them."""
     return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
@@ -199,7 +199,7 @@ async def test_a_body_that_comes_later_gets_its_answer(connection: Connection, s
     assert is_on(await connection.receive())
 
 
-async def test_who_expects_a_continue_gets_it(connection: Connection, sdk_key: bytes) -> None:
+async def test_a_client_that_expects_a_continue_gets_it(connection: Connection, sdk_key: bytes) -> None:
     head, _, body = request(sdk_key, BODY, b"Expect: 100-continue").partition(b"\r\n\r\n")
     connection.feed(head + b"\r\n\r\n")
     assert (await connection.receive()).status == 100
@@ -255,11 +255,11 @@ async def test_a_client_that_has_no_more_to_say_gets_an_answer_that_takes_a_load
     assert await connection.receive_rest() == b""
 
 
-async def test_a_request_that_ends_too_soon_is_no_evaluation(
+async def test_a_request_that_ends_too_soon_is_not_an_evaluation(
     connection: Connection, sdk_key: bytes, flagstaff: Flagstaff
 ) -> None:
     before = flagstaff.metrics.evaluate_responses.copy()
-    # What has come is a whole document, but not the whole body.
+    # A whole document has arrived, but not the whole body.
     await connection.send(request(sdk_key, BODY + b"   ")[:-3])
     connection.end()
     assert await connection.receive_rest() == b""
@@ -296,7 +296,7 @@ async def test_both_count_against_one_limit(lane: Listener, route: Listener, pro
 @pytest.mark.parametrize(
     "environ", [{"FLAGSTAFF_EVALUATE_RATE_LIMIT": "1/minute", "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.0/8"}]
 )
-async def test_behind_a_proxy_each_client_has_a_limit_of_its_own(connection: Connection, sdk_key: bytes) -> None:
+async def test_behind_a_proxy_each_client_has_its_own_limit(connection: Connection, sdk_key: bytes) -> None:
     statuses = []
     for client in (b"198.51.100.1", b"198.51.100.2", b"198.51.100.1", b"9.9.9.9, 198.51.100.3"):
         connection.feed(request(sdk_key, BODY, b"X-Forwarded-For: " + client))

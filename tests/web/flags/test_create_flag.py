@@ -157,7 +157,7 @@ async def test_a_deleted_flags_key_is_free_again(ada: Caller, environment: Json,
     assert (await ada.create_flag(environment, key=flag["key"]))["id"] != flag["id"]
 
 
-async def test_who_created_what_is_written_down(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
+async def test_a_creation_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     change = (await changes_in(flagstaff, environment))[-1]
     assert (change.action, change.actor.email) == ("flag.created", "ada@example.com")

@@ -42,7 +42,7 @@ async def test_a_flag_is_deleted_once(ada: Caller, flag: Json) -> None:
     assert sorted(answer.status_code for answer in answers) == [204] + [404] * 7
 
 
-async def test_who_deleted_what_is_written_down(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
+async def test_a_deletion_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
     await ada.delete(flag_path(flag))
     change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
     assert (change.action, change.actor.email) == ("flag.deleted", "ada@example.com")

@@ -17,7 +17,7 @@ async def test_a_flag_is_toggled_nowhere_but_in_its_place(ada: Caller, flag: Jso
     assert (await ada.get(flag_path(flag))).json() == flag
 
 
-async def test_it_knows_post_only(ada: Caller, flag: Json) -> None:
+async def test_it_accepts_only_post(ada: Caller, flag: Json) -> None:
     answer = await ada.get(f"{flag_path(flag)}/toggle")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert (await ada.get(flag_path(flag))).json() == flag
@@ -41,7 +41,7 @@ async def test_a_body_is_not_looked_at(ada: Caller, flag: Json) -> None:
     assert (answer.status_code, answer.json()["enabled"]) == (200, False)
 
 
-async def test_who_toggled_what_is_written_down(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
+async def test_a_toggle_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
     toggled = (await ada.post(f"{flag_path(flag)}/toggle")).json()
     change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
     assert (change.action, change.actor.email) == ("flag.toggled", "ada@example.com")

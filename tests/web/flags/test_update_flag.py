@@ -54,7 +54,7 @@ async def test_one_invalid_field_changes_nothing_at_all(flagstaff: Flagstaff, ad
     assert "flag.updated" not in actions
 
 
-async def test_a_body_that_is_no_object_is_refused(ada: Caller, flag: Json) -> None:
+async def test_a_body_that_is_not_an_object_is_refused(ada: Caller, flag: Json) -> None:
     for body in (b"", b"null", b"[]", b'{"enabled":false', b'{"rollout_percentage":1e400}'):
         answer = await ada.put(flag_path(flag), content=body, headers={"content-type": "application/json"})
         assert field_errors(answer), body
@@ -80,7 +80,7 @@ async def test_only_the_given_field_changes(ada: Caller, flag: Json) -> None:
         assert (await ada.get(flag_path(flag))).json() == expected
 
 
-async def test_what_get_gave_can_be_put_back_and_changes_nothing(
+async def test_the_result_of_a_get_can_be_put_and_changes_nothing(
     flagstaff: Flagstaff, ada: Caller, flag: Json, clock: Clock
 ) -> None:
     before = await changes_in(flagstaff, {"id": flag["environment_id"]})
@@ -104,7 +104,7 @@ async def test_every_change_is_later_even_when_the_clock_goes_back(ada: Caller, 
     assert moments == sorted(set(moments))
 
 
-async def test_who_changed_what_is_written_down(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
+async def test_a_change_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
     updated = (await ada.put(flag_path(flag), json={"rollout_percentage": 50})).json()
     change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
     assert (change.action, change.actor.email) == ("flag.updated", "ada@example.com")

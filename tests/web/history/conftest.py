@@ -1,4 +1,4 @@
-"""A project of Ada's whose flags have been evaluated, and every place where its history is not."""
+"""A project of Ada's whose flags have been evaluated, and all paths where its history must not be found."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ async def evaluate(flagstaff: Flagstaff, client: Caller, project: Json) -> Evalu
 
 @pytest.fixture
 async def elsewhere(ada: Caller, eve: Caller, environment: Json) -> Elsewhere:
-    """Callers and addresses of environments that they must not find."""
+    """Callers and paths of environments that they must not find."""
     other = await ada.create_project()
     return [
         (eve, environment_path(environment)),
@@ -51,7 +51,7 @@ async def elsewhere(ada: Caller, eve: Caller, environment: Json) -> Elsewhere:
 
 @pytest.fixture
 async def flags_elsewhere(ada: Caller, eve: Caller, flag: Json) -> Elsewhere:
-    """Callers and addresses of flags that they must not find."""
+    """Callers and paths of flags that they must not find."""
     staging = await ada.get_environment({"id": flag["project_id"]}, "staging")
     return [
         (eve, flag_path(flag)),

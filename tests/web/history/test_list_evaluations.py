@@ -61,7 +61,7 @@ async def test_a_call_that_failed_leaves_no_record(
     assert [each["user_id"] for each in items] == ["bob"]
 
 
-async def test_a_record_tells_who_got_what_and_why(
+async def test_a_record_contains_the_user_and_each_result_with_its_reason(
     ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
 ) -> None:
     before = datetime.now(UTC)

@@ -20,7 +20,7 @@ async def test_a_query_that_makes_no_sense_is_refused_by_name(ada: Caller, flag:
     assert field in field_errors(await ada.get(f"{flag_path(flag)}/evaluations", params={field: "rubbish"}))
 
 
-async def test_each_item_tells_what_came_of_this_flag(
+async def test_each_item_contains_the_result_of_this_flag(
     ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
 ) -> None:
     await ada.create_flag(environment, key="another", enabled=False)
@@ -44,7 +44,7 @@ async def test_it_can_be_narrowed_to_off(ada: Caller, flag: Json, evaluate: Eval
     assert [item["user_id"] for item in page["items"]] == ["bob"]
 
 
-async def test_a_flag_with_the_key_of_a_deleted_one_begins_anew(
+async def test_a_flag_with_the_key_of_a_deleted_one_starts_over(
     ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
 ) -> None:
     await evaluate("ada")

@@ -119,7 +119,7 @@ async def test_a_long_summary_never_holds_the_event_loop_for_long(
         nonlocal longest
         while not others.is_set():
             before = thread_time()
-            await asyncio.sleep(0.001)  # not 0, which would keep the database's threads from their work
+            await asyncio.sleep(0.001)  # not 0, which would starve the database's threads
             longest = max(longest, thread_time() - before)
 
     turns = asyncio.create_task(take_turns())

@@ -31,7 +31,7 @@ async def flag(ada: Caller, environment: Json) -> Json:
 
 @pytest.fixture
 def toggle(flag: Json) -> str:
-    """Where it is toggled."""
+    """The path that toggles it."""
     return f"{flag_path(flag)}/toggle"
 
 
@@ -58,7 +58,7 @@ async def log_in_again(flagstaff: Flagstaff, caller: Caller) -> None:
 
 
 async def toggles(flagstaff: Flagstaff, flag: Json) -> int:
-    """How often the flag was toggled, as the audit trail has it."""
+    """How often the flag was toggled, according to the audit trail."""
     return sum(
         change.action == "flag.toggled" for change in await changes_in(flagstaff, {"id": flag["environment_id"]})
     )
@@ -70,7 +70,7 @@ async def test_without_a_token_a_key_opens_nothing(ada: Caller, client: Caller, 
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "k" * 256, "a\tb", "ключ".encode(), b"caf\xe9", b"a\x7f"])
-async def test_what_is_no_key_is_refused_and_nothing_is_done(
+async def test_an_invalid_key_is_refused_and_nothing_is_done(
     flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str, key: str | bytes
 ) -> None:
     answer = await ada.post(toggle, headers={"idempotency-key": key})
@@ -193,7 +193,7 @@ async def test_the_first_answer_is_given_again_whatever_has_happened_since(ada: 
     assert (await ada.evaluate(current)).status_code == 200
 
 
-async def test_each_account_has_keys_of_its_own(ada: Caller, eve: Caller) -> None:
+async def test_each_account_has_its_own_keys(ada: Caller, eve: Caller) -> None:
     for caller in (ada, eve):
         answer = await caller.post("/api/projects", json={"name": "Shop"}, headers=KEY)
         assert (answer.status_code, is_replayed(answer)) == (201, False)

@@ -25,7 +25,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-async def test_nobody_creates_without_a_token(client: Caller, list_changes: ListChanges) -> None:
+async def test_creating_requires_a_token(client: Caller, list_changes: ListChanges) -> None:
     assert (await client.post("/api/projects", json={"name": "Shop"})).status_code == 401
     assert await list_changes() == []
 
@@ -67,7 +67,7 @@ async def test_the_longest_texts_and_any_unicode_are_kept(ada: Caller) -> None:
         assert (listed["name"], listed["description"]) == (name, description)
 
 
-async def test_each_project_has_a_key_of_its_own_with_random_url_safe_characters(ada: Caller) -> None:
+async def test_each_project_has_its_own_key_with_random_url_safe_characters(ada: Caller) -> None:
     keys = {(await ada.create_project())["sdk_key"] for _ in range(3)}
 
     assert len(keys) == 3

@@ -10,14 +10,14 @@ from tests.support.api import NO_IDS, Caller, environment_path, flag_path, proje
 from tests.web.conftest import ListChanges
 
 
-async def test_nobody_deletes_without_a_token(client: Caller, ada: Caller) -> None:
+async def test_deleting_requires_a_token(client: Caller, ada: Caller) -> None:
     project = await ada.create_project()
 
     assert (await client.delete(project_path(project))).status_code == 401
     assert (await ada.get(project_path(project))).json() == project
 
 
-async def test_what_does_not_exist_or_is_somebody_elses_is_not_found(ada: Caller, eve: Caller) -> None:
+async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Caller) -> None:
     project = await ada.create_project()
 
     for project_id in (uuid4(), *NO_IDS):

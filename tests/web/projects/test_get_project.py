@@ -5,7 +5,7 @@ from uuid import uuid4
 from tests.support.api import NO_IDS, Caller, project_path
 
 
-async def test_nobody_reads_without_a_token(client: Caller, ada: Caller) -> None:
+async def test_reading_requires_a_token(client: Caller, ada: Caller) -> None:
     assert (await client.get(project_path(await ada.create_project()))).status_code == 401
 
 
@@ -14,7 +14,7 @@ async def test_what_does_not_exist_is_not_found(ada: Caller) -> None:
         assert (await ada.get(f"/api/projects/{project_id}")).status_code == 404, project_id
 
 
-async def test_somebody_elses_project_gets_the_same_answer_as_none(ada: Caller, eve: Caller) -> None:
+async def test_a_foreign_project_gets_the_same_answer_as_a_missing_one(ada: Caller, eve: Caller) -> None:
     hidden = (await eve.get(project_path(await ada.create_project()))).json()
     missing = (await eve.get(f"/api/projects/{uuid4()}")).json()
 

@@ -4,7 +4,7 @@ from tests.support.api import Caller
 from tests.support.clock import Clock
 
 
-async def test_nobody_lists_without_a_token(client: Caller) -> None:
+async def test_listing_requires_a_token(client: Caller) -> None:
     assert (await client.get("/api/projects")).status_code == 401
 
 
@@ -18,7 +18,7 @@ async def test_all_projects_are_listed_whole_and_newest_first(ada: Caller, clock
     projects = []
     for number in range(6):
         projects.append(await ada.create_project(name=f"Project {number}"))
-        if number % 2:  # also of two made in one microsecond the later comes first
+        if number % 2:  # of two created in the same microsecond the later also comes first
             clock.advance(seconds=1)
 
     answer = await ada.get("/api/projects")

@@ -7,14 +7,14 @@ from tests.support.api import NO_IDS, Caller, project_path
 from tests.web.conftest import ListChanges
 
 
-async def test_nobody_regenerates_without_a_token(client: Caller, ada: Caller) -> None:
+async def test_regenerating_requires_a_token(client: Caller, ada: Caller) -> None:
     project = await ada.create_project()
 
     assert (await client.post(f"{project_path(project)}/regenerate-key")).status_code == 401
     assert (await ada.evaluate(project["sdk_key"])).status_code == 200
 
 
-async def test_what_does_not_exist_or_is_somebody_elses_is_not_found(ada: Caller, eve: Caller) -> None:
+async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Caller) -> None:
     project = await ada.create_project()
 
     for project_id in (uuid4(), *NO_IDS):

@@ -29,11 +29,11 @@ async def project(ada: Caller) -> Json:
     return await ada.create_project(name="Shop", description="All of it")
 
 
-async def test_nobody_changes_without_a_token(client: Caller, project: Json) -> None:
+async def test_changing_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.put(project_path(project), json={"name": "Market"})).status_code == 401
 
 
-async def test_what_does_not_exist_or_is_somebody_elses_is_not_found(ada: Caller, eve: Caller, project: Json) -> None:
+async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Caller, project: Json) -> None:
     for project_id in (uuid4(), *NO_IDS):
         assert (await ada.put(f"/api/projects/{project_id}", json={"name": "Market"})).status_code == 404
     assert (await eve.put(project_path(project), json={"name": "Market"})).status_code == 404

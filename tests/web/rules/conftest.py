@@ -1,4 +1,4 @@
-"""A rule to test on, and every place where it is not."""
+"""A rule, and all paths where it must not be found."""
 
 from uuid import uuid4
 
@@ -16,7 +16,7 @@ async def flag(ada: Caller) -> Json:
 
 @pytest.fixture
 async def rules_path(flag: Json) -> str:
-    """Where the flag's rules are."""
+    """The path of the flag's rules."""
     return f"{flag_path(flag)}/rules"
 
 
@@ -28,13 +28,13 @@ async def rule(ada: Caller, flag: Json) -> Json:
 
 @pytest.fixture
 async def rule_path(rules_path: str, rule: Json) -> str:
-    """Where the rule is."""
+    """The path of the rule."""
     return f"{rules_path}/{rule['id']}"
 
 
 @pytest.fixture
 async def flags_elsewhere(ada: Caller, eve: Caller, flag: Json) -> list[Elsewhere]:
-    """Addresses under which nobody finds the flag's rules."""
+    """Paths where the flag's rules are not found."""
     staging = await ada.get_environment({"id": flag["project_id"]}, "staging")
     other = await ada.create_project()
     return [
@@ -48,7 +48,7 @@ async def flags_elsewhere(ada: Caller, eve: Caller, flag: Json) -> list[Elsewher
 
 @pytest.fixture
 async def elsewhere(ada: Caller, flag: Json, rule: Json, flags_elsewhere: list[Elsewhere]) -> list[Elsewhere]:
-    """Addresses under which nobody finds the rule."""
+    """Paths where the rule is not found."""
     sibling = await ada.create_flag({"id": flag["environment_id"], "project_id": flag["project_id"]}, key="sibling")
     return [
         *(each._replace(path=f"{each.path}/{rule['id']}") for each in flags_elsewhere),

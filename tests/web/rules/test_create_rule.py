@@ -99,7 +99,7 @@ async def test_every_field_is_kept_as_it_was_given(ada: Caller, rules_path: str)
         assert (await ada.get(f"{rules_path}/{rule['id']}")).json() == rule
 
 
-async def test_who_created_what_is_written_down(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
+async def test_a_creation_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
     rule = await ada.create_rule(flag)
     change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
     assert (change.action, change.actor.email) == ("rule.created", "ada@example.com")

@@ -5,7 +5,7 @@ from tests.web.flags.conftest import Elsewhere
 
 
 def rules_of(flag: Json) -> str:
-    """Where the rules of the flag's environment are."""
+    """The path of the rules of the flag's environment."""
     return f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/rules"
 
 

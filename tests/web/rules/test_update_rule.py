@@ -52,7 +52,7 @@ async def test_only_the_given_field_changes_and_each_change_is_later(ada: Caller
         assert (await ada.get(rule_path)).json() == expected
 
 
-async def test_what_get_gave_can_be_put_back_and_changes_nothing(
+async def test_the_result_of_a_get_can_be_put_and_changes_nothing(
     flagstaff: Flagstaff, ada: Caller, flag: Json, rule: Json, rule_path: str, clock: Clock
 ) -> None:
     before = await changes_in(flagstaff, {"id": flag["environment_id"]})
@@ -63,7 +63,7 @@ async def test_what_get_gave_can_be_put_back_and_changes_nothing(
     assert await changes_in(flagstaff, {"id": flag["environment_id"]}) == before
 
 
-async def test_who_changed_what_is_written_down(
+async def test_a_change_is_recorded_with_its_actor(
     flagstaff: Flagstaff, ada: Caller, flag: Json, rule: Json, rule_path: str
 ) -> None:
     updated = (await ada.put(rule_path, json={"enabled": False})).json()

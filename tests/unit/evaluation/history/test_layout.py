@@ -1,4 +1,4 @@
-"""How evaluations are written down: what names a layout, and what its bytes stand for."""
+"""The encoding of evaluations: the digest of a layout, and the meaning of its bytes."""
 
 from dataclasses import replace
 
