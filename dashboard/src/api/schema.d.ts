@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Log Out
-         * @description End the token that the request is made with, at once and on every instance.
+         * @description End the token that the request is made with, immediately on every instance.
          */
         post: operations["log_out"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Forgot Password
-         * @description Have a reset link mailed. The answer is the same whether or not the account exists.
+         * @description Request a reset link by mail. The response is the same whether or not the account exists.
          */
         post: operations["forgot_password"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Reset Password
-         * @description Set a new password. Every outstanding link of the account is spent and every earlier token ends.
+         * @description Set a new password. All of the account's reset links and tokens become invalid.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * Me
-         * @description Whose token this is.
+         * @description The account that the token belongs to.
          */
         get: operations["me"];
         put?: never;
@@ -135,9 +135,9 @@ export interface paths {
         put?: never;
         /**
          * Change Password
-         * @description Set a new password, by the present one. A wrong one counts as a failed login.
+         * @description Set a new password. A wrong current password counts as a failed login.
          *
-         *     Every token of the account ends, this one included, and every reset link; go on with the token in the answer.
+         *     All of the account's tokens, including this one, and its reset links become invalid. Use the token in the response.
          */
         post: operations["change_password"];
         delete?: never;
@@ -184,7 +184,7 @@ export interface paths {
         get: operations["get_project"];
         /**
          * Update Project
-         * @description Change a project; only the given fields change.
+         * @description Update a project. Only the given fields change.
          */
         put: operations["update_project"];
         post?: never;
@@ -209,7 +209,7 @@ export interface paths {
         put?: never;
         /**
          * Regenerate Key
-         * @description Replace the SDK key. The old one is refused from the moment this returns.
+         * @description Replace the SDK key. Once this returns, the old key is refused.
          */
         post: operations["regenerate_key"];
         delete?: never;
@@ -256,7 +256,7 @@ export interface paths {
         get: operations["get_environment"];
         /**
          * Update Environment
-         * @description Rename an environment; its key stays.
+         * @description Rename an environment. Its key does not change.
          */
         put: operations["update_environment"];
         post?: never;
@@ -308,13 +308,13 @@ export interface paths {
         get: operations["get_flag"];
         /**
          * Update Flag
-         * @description Change a flag; only the given fields change.
+         * @description Update a flag. Only the given fields change.
          */
         put: operations["update_flag"];
         post?: never;
         /**
          * Delete Flag
-         * @description Delete a flag with its rules; its evaluation history is kept.
+         * @description Delete a flag with its rules. Its evaluation history is kept.
          */
         delete: operations["delete_flag"];
         options?: never;
@@ -333,7 +333,7 @@ export interface paths {
         put?: never;
         /**
          * Toggle Flag
-         * @description Flip a flag. Off is off for everyone; rules and rollout are kept.
+         * @description Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept.
          */
         post: operations["toggle_flag"];
         delete?: never;
@@ -351,7 +351,7 @@ export interface paths {
         };
         /**
          * List Rules
-         * @description The rules of a flag in the order in which they are tried: by priority, then oldest first.
+         * @description The rules of a flag in the order in which they are tried: highest priority first, then oldest first.
          */
         get: operations["list_rules"];
         put?: never;
@@ -380,7 +380,7 @@ export interface paths {
         get: operations["get_rule"];
         /**
          * Update Rule
-         * @description Change a rule; only the given fields change.
+         * @description Update a rule. Only the given fields change.
          */
         put: operations["update_rule"];
         post?: never;
@@ -403,7 +403,7 @@ export interface paths {
         };
         /**
          * List Environment Rules
-         * @description The rules of all flags of an environment, flag by flag, each flag's in the order in which they are tried.
+         * @description The rules of all flags of an environment, grouped by flag, in the order in which they are tried.
          */
         get: operations["list_environment_rules"];
         put?: never;
@@ -423,9 +423,9 @@ export interface paths {
         };
         /**
          * List Project Changes
-         * @description Who changed what in a project, newest first: its names, SDK keys, environments, flags and rules.
+         * @description The changes in a project, newest first: to the project itself, its SDK key, environments, flags and rules.
          *
-         *     What happened to deleted environments and flags is listed too.
+         *     Changes of deleted environments and flags are included.
          */
         get: operations["list_project_changes"];
         put?: never;
@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * List Changes
-         * @description Who changed what in an environment, newest first; of deleted flags, too.
+         * @description The changes in an environment, newest first, including those of deleted flags.
          */
         get: operations["list_changes"];
         put?: never;
@@ -465,7 +465,7 @@ export interface paths {
         };
         /**
          * List My Changes
-         * @description What happened to your account, newest first: its registration and every new password.
+         * @description The changes of your account, newest first: its registration and password changes.
          */
         get: operations["list_my_changes"];
         put?: never;
@@ -485,7 +485,7 @@ export interface paths {
         };
         /**
          * List Evaluations
-         * @description Who got what in an environment, and why, newest first.
+         * @description The evaluations of an environment, newest first, with the result and reason for each flag.
          */
         get: operations["list_evaluations"];
         put?: never;
@@ -525,7 +525,7 @@ export interface paths {
         };
         /**
          * List Flag Evaluations
-         * @description Who got what of a flag, and why, newest first.
+         * @description The evaluations of a flag, newest first, with the result and reason.
          */
         get: operations["list_flag_evaluations"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description The database can be reached and is migrated. Evaluations go on from memory even while it is not.
+         * @description The database can be reached and is migrated. Evaluations are answered from memory even when it is not.
          *
          *     The answer is at most a second old.
          */
@@ -587,7 +587,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Figures for Prometheus, at most a second old.
+         * @description Metrics for Prometheus, at most a second old.
          */
         get: operations["metrics"];
         put?: never;
@@ -609,7 +609,7 @@ export interface paths {
         put?: never;
         /**
          * Evaluate
-         * @description Every flag of an environment for one user, with the reason. Any other status: treat all as off.
+         * @description Every flag of an environment for one user, with the reason. On any other status, treat all as off.
          */
         post: operations["evaluate"];
         delete?: never;
@@ -693,7 +693,7 @@ export interface components {
             items: components["schemas"]["ChangeOut"][];
             /**
              * Next Cursor
-             * @description Leads to older changes; null when there are none.
+             * @description The cursor of the next page; null if there is none.
              */
             next_cursor: string | null;
         };
@@ -746,7 +746,7 @@ export interface components {
         };
         /**
          * EnvironmentUpdate
-         * @description What to change of an environment. A `key` may be given if it is the present one.
+         * @description The fields to change. `key` is accepted only if it equals the current key.
          */
         EnvironmentUpdate: {
             /** Name */
@@ -764,14 +764,14 @@ export interface components {
             flags: {
                 [key: string]: {
                     enabled: boolean;
-                    /** @description For people who debug; branch on `enabled`. */
+                    /** @description For debugging; branch on `enabled`. */
                     reason: string;
                 };
             };
         };
         /**
          * EvaluationOut
-         * @description One evaluate call and what was answered for each flag, by key.
+         * @description One evaluate call with the result of each flag, by key.
          */
         EvaluationOut: {
             /**
@@ -796,14 +796,14 @@ export interface components {
         };
         /**
          * EvaluationsPageOut
-         * @description Some evaluations, newest first. A search may give a short page, or an empty one, that is not the last.
+         * @description Some evaluations, newest first. A short or empty page is not necessarily the last.
          */
         EvaluationsPageOut: {
             /** Items */
             items: components["schemas"]["EvaluationOut"][];
             /**
              * Next Cursor
-             * @description Leads to older evaluations; null when there are none.
+             * @description The cursor of the next page; null if there is none.
              */
             next_cursor: string | null;
         };
@@ -825,7 +825,7 @@ export interface components {
         };
         /**
          * FlagEvaluationOut
-         * @description One evaluate call and what was answered for the flag.
+         * @description One evaluate call with the result of the flag.
          */
         FlagEvaluationOut: {
             /** Enabled */
@@ -850,14 +850,14 @@ export interface components {
         };
         /**
          * FlagEvaluationsPageOut
-         * @description Some evaluations of a flag, newest first. A short page, or an empty one, need not be the last.
+         * @description Some evaluations of a flag, newest first. A short or empty page is not necessarily the last.
          */
         FlagEvaluationsPageOut: {
             /** Items */
             items: components["schemas"]["FlagEvaluationOut"][];
             /**
              * Next Cursor
-             * @description Leads to older evaluations; null when there are none.
+             * @description The cursor of the next page; null if there is none.
              */
             next_cursor: string | null;
         };
@@ -932,7 +932,7 @@ export interface components {
         };
         /**
          * FlagOutcome
-         * @description What was answered for a flag.
+         * @description The result of a flag.
          */
         FlagOutcome: {
             /** Enabled */
@@ -942,7 +942,7 @@ export interface components {
         };
         /**
          * FlagUpdate
-         * @description What to change of a flag. A `key` may be given if it is the present one.
+         * @description The fields to change. `key` is accepted only if it equals the current key.
          */
         FlagUpdate: {
             /** Name */
@@ -968,7 +968,7 @@ export interface components {
         };
         /**
          * Login
-         * @description The way in. Any text is taken: what is no account's email or password is simply wrong.
+         * @description Credentials. Any text is accepted, because anything but an account's email and password is simply wrong.
          */
         Login: {
             /** Email */
@@ -978,7 +978,7 @@ export interface components {
         };
         /**
          * MeOut
-         * @description Whose token it is.
+         * @description The account of a token.
          */
         MeOut: {
             /**
@@ -997,7 +997,7 @@ export interface components {
         };
         /**
          * NewEnvironment
-         * @description An environment to create; its key cannot be changed later.
+         * @description A new environment. Its key cannot be changed later.
          */
         NewEnvironment: {
             /** Name */
@@ -1007,7 +1007,7 @@ export interface components {
         };
         /**
          * NewFlag
-         * @description A flag to create; its key cannot be changed later.
+         * @description A new flag. Its key cannot be changed later.
          */
         NewFlag: {
             /** Name */
@@ -1029,7 +1029,7 @@ export interface components {
         };
         /**
          * NewProject
-         * @description A project to create.
+         * @description A new project.
          */
         NewProject: {
             /** Name */
@@ -1039,7 +1039,7 @@ export interface components {
         };
         /**
          * NewRule
-         * @description A rule to create. Of several that match, the one of the highest priority gives the reason.
+         * @description A new rule. If several rules match, the one with the highest priority gives the reason.
          */
         NewRule: {
             /**
@@ -1062,7 +1062,7 @@ export interface components {
         };
         /**
          * PasswordChange
-         * @description A new password, by the present one.
+         * @description A new password, with the current one.
          */
         PasswordChange: {
             /** Current Password */
@@ -1075,7 +1075,7 @@ export interface components {
         };
         /**
          * PasswordReset
-         * @description A new password, by the token from the mail.
+         * @description A new password, with the token from the mail.
          */
         PasswordReset: {
             /** Token */
@@ -1088,7 +1088,7 @@ export interface components {
         };
         /**
          * ProblemDocument
-         * @description Every error (RFC 9457).
+         * @description An error (RFC 9457).
          */
         ProblemDocument: {
             /**
@@ -1115,7 +1115,7 @@ export interface components {
             request_id: string;
             /**
              * Errors
-             * @description The invalid fields, for bad input.
+             * @description The invalid fields, if the input is invalid.
              * @default null
              */
             errors: components["schemas"]["FieldProblem"][] | null;
@@ -1154,7 +1154,7 @@ export interface components {
         };
         /**
          * ProjectUpdate
-         * @description What to change of a project.
+         * @description The fields to change.
          */
         ProjectUpdate: {
             /** Name */
@@ -1188,7 +1188,7 @@ export interface components {
         };
         /**
          * ResetRequest
-         * @description Who forgot the password.
+         * @description The account whose password was forgotten.
          */
         ResetRequest: {
             /** Email */
@@ -1196,7 +1196,7 @@ export interface components {
         };
         /**
          * RuleOut
-         * @description A targeting rule: whom it matches, the flag is on for.
+         * @description A targeting rule. The flag is on for users who match it.
          */
         RuleOut: {
             /**
@@ -1235,7 +1235,7 @@ export interface components {
         };
         /**
          * RuleUpdate
-         * @description What to change of a rule.
+         * @description The fields to change.
          */
         RuleUpdate: {
             /**
@@ -1260,7 +1260,7 @@ export interface components {
         };
         /**
          * StatusOut
-         * @description That all is well.
+         * @description The service works.
          */
         StatusOut: {
             /** Status */
@@ -1268,7 +1268,7 @@ export interface components {
         };
         /**
          * SummaryOut
-         * @description By flag key its intervals, oldest first. Intervals without an evaluation of the flag are left out.
+         * @description The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out.
          */
         SummaryOut: {
             /**
@@ -1367,7 +1367,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1376,7 +1376,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1436,7 +1436,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1445,7 +1445,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1481,7 +1481,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1490,7 +1490,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1541,7 +1541,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1550,7 +1550,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1602,7 +1602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1611,7 +1611,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1649,7 +1649,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1658,7 +1658,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1718,7 +1718,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1727,7 +1727,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1741,9 +1741,9 @@ export interface operations {
     list_projects: {
         parameters: {
             query?: {
-                /** @description At most so many items; without it, the whole list. */
+                /** @description The maximum number of items; by default the whole list. */
                 limit?: number | null;
-                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
                 cursor?: string | null;
             };
             header?: never;
@@ -1755,7 +1755,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -1781,7 +1781,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1790,7 +1790,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1805,7 +1805,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1864,7 +1864,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1873,7 +1873,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1913,7 +1913,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1922,7 +1922,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1931,7 +1931,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1984,7 +1984,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2002,7 +2002,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2011,7 +2011,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2049,7 +2049,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2058,7 +2058,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2067,7 +2067,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2082,7 +2082,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2121,7 +2121,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2148,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2157,7 +2157,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2171,9 +2171,9 @@ export interface operations {
     list_environments: {
         parameters: {
             query?: {
-                /** @description At most so many items; without it, the whole list. */
+                /** @description The maximum number of items; by default the whole list. */
                 limit?: number | null;
-                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
                 cursor?: string | null;
             };
             header?: never;
@@ -2187,7 +2187,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -2213,7 +2213,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2222,7 +2222,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2231,7 +2231,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2246,7 +2246,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2289,7 +2289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2316,7 +2316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2325,7 +2325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2366,7 +2366,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2375,7 +2375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2384,7 +2384,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2438,7 +2438,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2456,7 +2456,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2465,7 +2465,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2504,7 +2504,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2513,7 +2513,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2522,7 +2522,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2536,9 +2536,9 @@ export interface operations {
     list_flags: {
         parameters: {
             query?: {
-                /** @description At most so many items; without it, the whole list. */
+                /** @description The maximum number of items; by default the whole list. */
                 limit?: number | null;
-                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
                 cursor?: string | null;
             };
             header?: never;
@@ -2553,7 +2553,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -2579,7 +2579,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2588,7 +2588,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2597,7 +2597,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2612,7 +2612,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2656,7 +2656,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2683,7 +2683,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2692,7 +2692,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2734,7 +2734,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2743,7 +2743,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2752,7 +2752,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2807,7 +2807,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2825,7 +2825,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2834,7 +2834,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2874,7 +2874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2883,7 +2883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2892,7 +2892,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2907,7 +2907,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2948,7 +2948,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2975,7 +2975,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2984,7 +2984,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2998,9 +2998,9 @@ export interface operations {
     list_rules: {
         parameters: {
             query?: {
-                /** @description At most so many items; without it, the whole list. */
+                /** @description The maximum number of items; by default the whole list. */
                 limit?: number | null;
-                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3016,7 +3016,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -3042,7 +3042,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3051,7 +3051,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3060,7 +3060,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3075,7 +3075,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your choice, new for each request, such as a UUID. A request that is sent again with its key within 24 hours is not carried out again but answered as the first time. */
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3120,7 +3120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3147,7 +3147,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3156,7 +3156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3199,7 +3199,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3208,7 +3208,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3217,7 +3217,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3273,7 +3273,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3291,7 +3291,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3300,7 +3300,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3341,7 +3341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3350,7 +3350,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3359,7 +3359,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3373,9 +3373,9 @@ export interface operations {
     list_environment_rules: {
         parameters: {
             query?: {
-                /** @description At most so many items; without it, the whole list. */
+                /** @description The maximum number of items; by default the whole list. */
                 limit?: number | null;
-                /** @description Where the part begins: the `cursor` in the `Link` header of the part before. */
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3390,7 +3390,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description With `limit`: where the next part of the list is, as `<?limit=…&cursor=…>; rel="next"`. */
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -3416,7 +3416,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3425,7 +3425,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3434,7 +3434,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3449,19 +3449,19 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
-                /** @description By this account: its id or its email. */
+                /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
                 action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted") | null;
-                /** @description Of the flags with this key and their rules, also of deleted ones. */
+                /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
-                /** @description In this environment, which may be deleted: its id or its key. */
+                /** @description Only changes in this environment, which may be deleted: its id or key. */
                 environment?: string | null;
-                /** @description Not before this time. */
+                /** @description Only at or after this time. */
                 since?: string | null;
-                /** @description Before this time. */
+                /** @description Only before this time. */
                 until?: string | null;
             };
             header?: never;
@@ -3499,7 +3499,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3508,7 +3508,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3517,7 +3517,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3532,9 +3532,9 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
-                /** @description Only this flag's changes and its rules'. */
+                /** @description Only changes of this flag and its rules. */
                 flag_id?: string | null;
             };
             header?: never;
@@ -3573,7 +3573,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3582,7 +3582,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3591,7 +3591,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3606,7 +3606,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3642,7 +3642,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3651,7 +3651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3665,20 +3665,20 @@ export interface operations {
     list_evaluations: {
         parameters: {
             query?: {
-                /** @description Of this user. */
+                /** @description Only for this user. */
                 user_id?: string | null;
-                /** @description Of this user, without regard to case. */
+                /** @description Only for this user, ignoring case. */
                 user_email?: string | null;
-                /** @description With the flag of `flag_key` on, or off. */
+                /** @description Only with this flag on or off; needs `flag_key`. */
                 enabled?: boolean | null;
-                /** @description Not before this time. */
+                /** @description Only at or after this time. */
                 since?: string | null;
-                /** @description Before this time. */
+                /** @description Only before this time. */
                 until?: string | null;
                 limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
-                /** @description With this flag, which may be deleted. */
+                /** @description Only of this flag, which may be deleted. */
                 flag_key?: string | null;
             };
             header?: never;
@@ -3717,7 +3717,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3726,7 +3726,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3735,7 +3735,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3749,9 +3749,9 @@ export interface operations {
     summarise_evaluations: {
         parameters: {
             query?: {
-                /** @description Not before this time. */
+                /** @description Only at or after this time. */
                 since?: string | null;
-                /** @description Before this time. */
+                /** @description Only before this time. */
                 until?: string | null;
                 /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
                 interval?: string;
@@ -3794,7 +3794,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3803,7 +3803,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3812,7 +3812,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3826,18 +3826,18 @@ export interface operations {
     list_flag_evaluations: {
         parameters: {
             query?: {
-                /** @description Of this user. */
+                /** @description Only for this user. */
                 user_id?: string | null;
-                /** @description Of this user, without regard to case. */
+                /** @description Only for this user, ignoring case. */
                 user_email?: string | null;
-                /** @description With the flag on, or off. */
+                /** @description Only with the flag on or off. */
                 enabled?: boolean | null;
-                /** @description Not before this time. */
+                /** @description Only at or after this time. */
                 since?: string | null;
-                /** @description Before this time. */
+                /** @description Only before this time. */
                 until?: string | null;
                 limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3877,7 +3877,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description It does not exist, or it is not yours. */
+            /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3886,7 +3886,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3895,7 +3895,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3944,7 +3944,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusOut"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3988,7 +3988,7 @@ export interface operations {
                     /** @description The key of an environment of the project. */
                     environment: string;
                     context?: {
-                        /** @description A stable identifier; buckets rollouts. */
+                        /** @description A stable identifier, used for rollouts. */
                         user_id?: string | null;
                         /** @description For rules on emails and their domains. */
                         user_email?: string | null;
@@ -4044,7 +4044,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The rate limit is exceeded; `Retry-After` says for how many seconds. */
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4053,7 +4053,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Something went wrong on our side; the log has more under this request's id. */
+            /** @description An internal error; the server's log has details under this request's id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4062,7 +4062,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after so many seconds. Without it the change may be in force: read before you repeat. */
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
             503: {
                 headers: {
                     [name: string]: unknown;
