@@ -14,7 +14,7 @@ from argon2 import DEFAULT_HASH_LENGTH, DEFAULT_RANDOM_SALT_LENGTH
 from argon2.low_level import ARGON2_VERSION
 
 from flagstaff.domain.errors import unavailable
-from flagstaff.services.turns import Turns
+from flagstaff.services.fair_queue import FairQueue
 
 # RFC 9106, 4: the second recommended option (t=3, p=4, 64 MiB), which is also argon2-cffi's default.
 TIME_COST, MEMORY_COST_KIB, PARALLELISM = 3, 64 * 1024, 4
@@ -31,7 +31,7 @@ class Passwords:
     def __init__(self, *, time_cost: int = TIME_COST, memory_cost_kib: int = MEMORY_COST_KIB) -> None:
         """Does not start the process yet. The costs are Argon2's."""
         costs = (time_cost, memory_cost_kib, PARALLELISM)
-        self._turns = Turns(at_once=1, waiting=_WAITING, waiting_of_one=_WAITING_OF_ONE_CLIENT)
+        self._queue = FairQueue(at_once=1, waiting=_WAITING, waiting_of_one=_WAITING_OF_ONE_CLIENT)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="password")
         self._worker = _Worker(*costs)
         self._nobody = _made_up_hash(*costs)
@@ -51,7 +51,7 @@ class Passwords:
 
     async def _ask(self, client: Hashable, password: str, password_hash: str | None) -> str | bool:
         loop = asyncio.get_running_loop()
-        async with self._turns.take(client):
+        async with self._queue.take(client):
             answer = await loop.run_in_executor(self._thread, self._worker.ask, password, password_hash)
         if answer is None:
             raise unavailable("Passwords cannot be checked right now. Try again shortly.")
