@@ -1,6 +1,7 @@
 """The composition root: builds everything from the settings, wires it, starts it and closes it."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -44,10 +45,12 @@ from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
+from flagstaff.web.edge.acceptor import Acceptor
 from flagstaff.web.edge.admission import Admission
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits, NetworkWindows
 from flagstaff.web.edge.middleware import RequestIds
+from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.lane import Lane, connection_class
@@ -201,6 +204,16 @@ class Flagstaff:
             self._passwords.close()
         await self.database.close()
         self._directory.unlock()
+
+    def make_acceptor(self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol]) -> Acceptor:
+        """What accepts the connections of a listening socket."""
+        return Acceptor(
+            listener,
+            make_protocol,
+            admission=self.admission,
+            refusals=self.refusals,
+            supervisor=self._supervisor,
+        )
 
     def _make_instances(self, url: str | None, confirm_seconds: float) -> Instances | None:
         if url is None:
