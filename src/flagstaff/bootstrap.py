@@ -1,6 +1,7 @@
 """The composition root: builds everything from the settings, wires it, starts it and closes it."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -45,10 +46,12 @@ from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
+from flagstaff.web.edge.acceptor import Acceptor
 from flagstaff.web.edge.admission import Admission
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits, NetworkWindows
 from flagstaff.web.edge.middleware import RequestIds
+from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.lane import Lane, connection_class
@@ -61,11 +64,16 @@ _DRAIN_SECONDS = 2.0
 _FLUSH_SECONDS = 3.0
 # How many addresses the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
-# How often the history that is too old, or whose environment was deleted, is removed.
+# How often the history that is too old, or whose environment was deleted, and old idempotency keys are removed.
 _PURGE_SECONDS = 60.0
 # How often the counts of environments that change a lot are rolled up. Until then each change makes summaries slower.
 _ROLL_UP_SECONDS = 5.0
-_FEED, _RETRY, _PURGE, _ROLL_UP = "feed", "snapshot-retry", "purge", "history-roll-up"
+# How often old records of accounts are removed: ended tokens that have expired, and clients not seen for long.
+_ACCOUNT_PURGE_SECONDS = 600.0
+_FEED = "feed"
+_RETRY, _ROLL_UP = "snapshot-retry", "history-roll-up"
+_HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE = "history-purge", "idempotency-purge", "account-purge"
+_PERIODIC = (_RETRY, _ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE)
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -188,17 +196,13 @@ class Flagstaff:
             self._supervisor.run(_FEED, self._instances.follow, purpose=purpose, is_working=is_working)
             await self._instances.wait_until_connected()
         await self._recorder.start()
-        self._supervisor.run_every(_RETRY, _RETRY_SECONDS, self.snapshots.retry)
-        self._supervisor.run_every(_PURGE, _PURGE_SECONDS, self._purge_expired)
-        self._supervisor.run_every(_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up)
+        self._start_periodic_tasks()
 
     async def stop(self) -> None:
         """Finish running work within a few seconds, and close everything."""
         await asyncio.gather(
             self._supervisor.drain(_DRAIN_SECONDS),
-            self._supervisor.finish(_PURGE, _DRAIN_SECONDS),
-            self._supervisor.finish(_ROLL_UP, _DRAIN_SECONDS),
-            self._supervisor.finish(_RETRY, _DRAIN_SECONDS),
+            *(self._supervisor.finish(name, _DRAIN_SECONDS) for name in _PERIODIC),
         )
         await self._recorder.stop(_FLUSH_SECONDS)
         await self._supervisor.finish(_FEED, 0)  # other instances no longer wait for this one
@@ -207,6 +211,16 @@ class Flagstaff:
             self._passwords.close()
         await self.database.close()
         self._directory.unlock()
+
+    def make_acceptor(self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol]) -> Acceptor:
+        """What accepts the connections of a listening socket."""
+        return Acceptor(
+            listener,
+            make_protocol,
+            admission=self.admission,
+            refusals=self.refusals,
+            supervisor=self._supervisor,
+        )
 
     def _make_instances(self, url: str | None, confirm_seconds: float) -> Instances | None:
         if url is None:
@@ -241,9 +255,15 @@ class Flagstaff:
         else:
             await self._mailer.send(mail)
 
-    async def _purge_expired(self) -> None:
-        await self._idempotency.purge()
-        await self._upkeep.purge()
+    def _start_periodic_tasks(self) -> None:
+        for name, every_seconds, work, purpose in (
+            (_RETRY, _RETRY_SECONDS, self.snapshots.retry, "loads stale projects again"),
+            (_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up, "rolls up the counts of evaluations"),
+            (_HISTORY_PURGE, _PURGE_SECONDS, self._upkeep.purge, "deletes old evaluations"),
+            (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
+            (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self.accounts.purge, "deletes expired tokens and old addresses"),
+        ):
+            self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
 
     def _export_figures(self) -> None:
         recorder, upkeep, admission, export = self._recorder, self._upkeep, self.admission, self.metrics
@@ -256,7 +276,8 @@ class Flagstaff:
         export.add_counter("connections_refused", "Connections refused at a limit.", lambda: admission.refused)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
-        tasks = self._supervisor
+        passwords, tasks = self._passwords, self._supervisor
+        export.add_counter("password_restarts", "Replacements of the password process.", lambda: passwords.restarts)
         export.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: tasks.up)
         export.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: tasks.restarts)
 

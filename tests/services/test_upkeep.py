@@ -12,6 +12,7 @@ from flagstaff.services.history import History
 from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
+from flagstaff.storage.history import batches, deletions
 from tests.support.builders import make_account, make_environment, make_project, store_all
 from tests.support.clock import Clock
 from tests.support.history import START, make_batch, make_layout, make_record, read
@@ -132,3 +133,42 @@ async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
         pending = (await connection.execute(sa.select(tables.summaries.c.minute))).scalars().all()
     assert pending == [int(START.timestamp()) // 60 + 60 * HOURS]
     assert clock() == datetime(2026, 11, 20, 10 + HOURS, tzinfo=UTC)
+
+
+async def test_a_layout_that_late_records_need_is_kept(
+    database: Database, clock: Clock, environments: list[Environment]
+) -> None:
+    late, unused = (
+        make_batch(environments[0].id, LAYOUT, make_record()),
+        make_batch(environments[1].id, make_layout(), make_record()),
+    )
+    history = History(database, clock)
+    await history.record(late)
+    await history.record(unused)
+    clock.advance(days=100)
+    oldest = clock() - timedelta(days=90)
+    async with database.write_history() as connection:  # as if the first batch had arrived after this
+        number = (await batches.list_recorded_environments(connection))[environments[1].id]
+        await deletions.delete_segments(connection, number, oldest, 10)
+        await deletions.delete_counts(connection, number, oldest)
+    async with database.write_history() as connection:
+        await deletions.delete_unused_layouts(connection, oldest)
+        (kept,) = (await connection.execute(sa.select(tables.layouts.c.environment))).scalars()
+    assert kept != number
+    assert len(await read(database, environments[0].id)) == 1
+
+
+async def test_a_failure_in_one_environment_leaves_the_upkeep_of_the_others(
+    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+) -> None:
+    await record_hours(database, clock, *(each.id for each in environments))
+    summaries = tables.summaries
+    async with database.write_history() as connection:
+        damaged = min((await batches.list_recorded_environments(connection)).values())
+        damage = summaries.update().where(summaries.c.environment == damaged).values(version=99)
+        await connection.execute(damage)
+    with pytest.raises(ValueError, match="99"):
+        await upkeep.roll_up()
+    async with database.read_history() as connection:
+        left = set((await connection.execute(sa.select(summaries.c.environment))).scalars())
+    assert left == {damaged}

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from structlog.testing import capture_logs
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.services.password_worker import NICENESS
@@ -81,6 +82,35 @@ async def test_a_process_that_was_killed_is_replaced(passwords: Passwords) -> No
     os.kill(killed, signal.SIGKILL)
     assert await passwords.verify("secret", hashed)
     assert process_id(passwords) != killed
+
+
+async def test_a_process_that_has_stopped_fails_one_login_and_is_replaced() -> None:
+    passwords = Passwords(time_cost=1, memory_cost_kib=32)
+    hashed = await passwords.hash("secret")  # the process has started, which may take longer than the time below
+    passwords._worker._answer_seconds = 0.05
+    os.kill(stopped := process_id(passwords), signal.SIGSTOP)
+    with pytest.raises(Error) as refused, capture_logs() as entries:
+        await asyncio.wait_for(passwords.verify("secret", hashed), 10)
+    assert refused.value.code is Code.UNAVAILABLE
+    assert [entry["event"] for entry in entries] == ["password_process_stuck"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped, 0)
+
+    passwords._worker._answer_seconds = 30
+    with capture_logs() as entries:
+        assert await passwords.verify("secret", hashed)
+    assert passwords.restarts == 1
+    assert [entry["event"] for entry in entries] == ["password_process_replaced"]
+    passwords.close()
+
+
+async def test_a_process_that_cannot_be_started_is_an_outage(passwords: Passwords) -> None:
+    command, passwords._worker._command = passwords._worker._command, ["/nowhere/python"]
+    with pytest.raises(Error) as refused:
+        await passwords.hash("secret")
+    assert refused.value.code is Code.UNAVAILABLE
+    passwords._worker._command = command
+    assert await passwords.hash("secret")
 
 
 async def test_a_closed_one_checks_nothing_more_and_leaves_no_process(passwords: Passwords) -> None:

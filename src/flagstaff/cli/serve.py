@@ -48,6 +48,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, flagstaff: Flagstaff) -> None:
         super().__init__(config)
         self._flagstaff = flagstaff
+        self._acceptors: list[Acceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         make_protocol = partial(
@@ -55,12 +56,18 @@ class _Server(uvicorn.Server):
         )
         self.servers = []
         for listener in sockets or ():
-            acceptor = Acceptor(
-                listener, make_protocol, admission=self._flagstaff.admission, refusals=self._flagstaff.refusals
-            )
+            acceptor = self._flagstaff.make_acceptor(listener, make_protocol)
             acceptor.start()
+            self._acceptors.append(acceptor)
             self.servers.append(cast("asyncio.Server", acceptor))
         self.started = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # uvicorn ends only the connections that it knows when it begins, and waits for any that come later.
+        for acceptor in self._acceptors:
+            acceptor.close()
+            await acceptor.wait_closed()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

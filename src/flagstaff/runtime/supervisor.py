@@ -32,6 +32,7 @@ class _Service:
     is_working: Callable[[], bool]
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+    is_periodic: bool = False  # done again and again, rather than once for as long as the process lives
     is_running: bool = True  # but while it waits for its restart
     since: float = 0.0  # by the loop's clock
     failures: int = 0  # in a row
@@ -39,6 +40,8 @@ class _Service:
 
     @property
     def is_up(self) -> bool:
+        if self.is_periodic:  # one failure is not yet a problem, and the pause before the next run is none
+            return self.failures < MANY_FAILURES
         return self.is_running and self.is_working()
 
 
@@ -73,15 +76,22 @@ class Supervisor:
         """
         self._begin(_Service(name, work, purpose, is_working))
 
-    def run_every(self, name: str, every_seconds: float, work: Callable[[], Awaitable[object]]) -> None:
-        """Await `work` repeatedly, with a pause of this length before each run."""
-        ending = asyncio.Event()
+    def run_every(
+        self, name: str, every_seconds: float, work: Callable[[], Awaitable[object]], *, purpose: str | None = None
+    ) -> None:
+        """Await `work` repeatedly, with a pause of this length before each run; after a failure, with a restart's.
+
+        The task is down when three runs in a row have failed, until one succeeds. With a `purpose`, as in `run`, the
+        instance is then not ready.
+        """
 
         async def repeat() -> None:
-            while not await is_set_within(ending, every_seconds):
+            while service.failures or not await is_set_within(service.ending, every_seconds):
                 await work()
+                service.failures = 0
 
-        self._begin(_Service(name, repeat, None, lambda: True, ending))
+        service = _Service(name, repeat, purpose, lambda: True, is_periodic=True)
+        self._begin(service)
 
     def spawn(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
         """Start a short task whose result a caller awaits, shielded from the caller's cancellation if necessary."""
@@ -135,7 +145,11 @@ class Supervisor:
         """One sentence for each task with a purpose that is down or keeps failing."""
         return [
             f"The task {service.name}, which {service.purpose}, "
-            + (f"has failed {service.failures} times in a row." if service.is_up else "is not running.")
+            + (
+                f"has failed {service.failures} times in a row."
+                if service.is_periodic or service.is_up
+                else "is not running."
+            )
             for service in self._services.values()
             if service.purpose and (not service.is_up or self._keeps_failing(service))
         ]
@@ -149,7 +163,8 @@ class Supervisor:
         return service.failures >= MANY_FAILURES and not self._has_been_steady(service)
 
     def _has_been_steady(self, service: _Service) -> bool:
-        return asyncio.get_running_loop().time() - service.since >= self._steady_seconds
+        """Whether a failure is old enough to be forgotten. Those of periodic work are forgotten when a run succeeds."""
+        return not service.is_periodic and asyncio.get_running_loop().time() - service.since >= self._steady_seconds
 
     async def _keep_running(self, service: _Service) -> None:
         while not await self._run_once(service):

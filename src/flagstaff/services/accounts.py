@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.accounts import (
+    KNOWN_CLIENT_LIFETIME,
     RESET_LIFETIME,
     RESET_MAILS_PER_LIFETIME,
     Account,
@@ -72,7 +73,7 @@ class Accounts:
             await accounts.lock_account(connection, account.id)
             if await accounts.find_token_account(connection, account.id, claims.token_id) is None:
                 raise _invalid_token()  # another request has ended it
-            await accounts.end_token(connection, claims.token_id, expires_at=claims.expires_at, now=self.now())
+            await accounts.end_token(connection, claims.token_id, expires_at=claims.expires_at)
 
     async def change_password(self, actor: Actor, *, current: str, new: str, client: str = "") -> str:
         """Replace the actor's password, which ends every token and reset link; returns a new token.
@@ -123,8 +124,10 @@ class Accounts:
             )
         await self.mail_reset_token(account.email, token)
 
-    async def reset_password(self, *, token: str, new_password: str, client: str = "") -> Account:
+    async def reset_password(self, *, token: str, new_password: str, client: str = "") -> str:
         """Set a new password with a reset link, which invalidates every outstanding link and ends every token.
+
+        Returns a new token.
 
         Raises:
             Error: INVALID, with the same text for an unknown, used or expired token, or naming the field when the
@@ -150,7 +153,7 @@ class Accounts:
             assert account is not None
             actor = Actor(account.id, account.email)
             await self._replace_password(transaction, actor, account, password_hash, "account.password_reset")
-        return account
+        return self.tokens.issue(replace(account, password_hash=password_hash), self.now())
 
     async def set_password(self, *, email: str, password: str) -> Account:
         """Set an account's password from the command line; raises Error NOT_FOUND, INVALID if it is the email."""
@@ -162,6 +165,13 @@ class Accounts:
                 raise Error(Code.NOT_FOUND, "There is no account with this email.")
             await self._replace_password(transaction, COMMAND_LINE, account, password_hash, "account.password_reset")
         return account
+
+    async def purge(self) -> None:
+        """Delete the ended tokens that have expired, and the clients that have not logged in for 90 days."""
+        now = self.now()
+        async with self.database.transaction() as transaction:
+            await accounts.delete_ended_tokens(transaction.connection, now)
+            await accounts.delete_clients(transaction.connection, now - KNOWN_CLIENT_LIFETIME)
 
     async def _open(self, token: str) -> tuple[Claims, Account]:
         """A valid token's claims and its account; raises Error UNAUTHENTICATED."""

@@ -9,6 +9,7 @@ from flagstaff.services.tokens import Tokens
 from flagstaff.storage import accounts
 from flagstaff.storage.database import Database
 
+CLIENTS_PER_ACCOUNT = 100
 _NOTED_AGAIN_AFTER = timedelta(days=1)
 
 
@@ -29,11 +30,17 @@ class KnownClients:
             seen_at = await accounts.client_seen_at(connection, account.id, self.tokens.hash_client(account, client))
         return seen_at is not None and seen_at > self.now() - KNOWN_CLIENT_LIFETIME
 
-    async def remember(self, email: str, client: str) -> None:
-        """Remember for 90 days that the owner logged in from this client; most calls write nothing."""
+    async def remember(self, token: str, client: str) -> None:
+        """Remember for 90 days that the owner logged in from this client, which got this token.
+
+        Most calls write nothing. Neither does one whose token a new password has ended since.
+        """
         now = self.now()
+        claims = self.tokens.read(token, now)
+        if claims is None:
+            return
         async with self.database.read() as connection:
-            account = await accounts.find_account_by_email(connection, email)
+            account = await accounts.find_account(connection, claims.account_id)
             if account is None:
                 return
             client_hash = self.tokens.hash_client(account, client)
@@ -43,5 +50,8 @@ class KnownClients:
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await accounts.lock_account(connection, account.id)
-            await accounts.forget_clients(connection, account.id, until=now - KNOWN_CLIENT_LIFETIME)
+            present = await accounts.find_account(connection, account.id)
+            if present is None or not self.tokens.is_current(present, claims.stamp):
+                return
             await accounts.note_client(connection, account.id, client_hash, now)
+            await accounts.forget_clients_beyond(connection, account.id, CLIENTS_PER_ACCOUNT)

@@ -1,12 +1,13 @@
 """Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import structlog
 
+from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import environments
 from flagstaff.storage.database import Database
 from flagstaff.storage.history import batches, deletions, rollups
@@ -41,11 +42,13 @@ class HistoryUpkeep:
         """Roll up the counts of hours that have passed, and of environments that change a lot."""
         async with self.database.read_history() as connection:
             due = await rollups.find_due(connection, (self.now() - _EPOCH) // _MINUTE)
-        for number in due:
-            more = True
-            while more:
-                async with self.database.write_history() as connection:
-                    more = await rollups.roll_up(connection, number)
+        await _do_all([partial(self._roll_up, number) for number in due])
+
+    async def _roll_up(self, number: int) -> None:
+        more = True
+        while more:
+            async with self.database.write_history() as connection:
+                more = await rollups.roll_up(connection, number)
 
     async def purge(self) -> None:
         """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments."""
@@ -55,15 +58,20 @@ class HistoryUpkeep:
             # Read after the history, so an environment that is missing here was deleted and not created in between.
             existing = await environments.list_environment_ids(connection)
         oldest = self.now() - self.retention
-        for environment_id, number in recorded.items():
-            if environment_id in existing:
-                await self._delete_before(number, oldest)
-            else:
-                await self._forget(number)
-        async with self.database.write_history() as connection:
-            await deletions.delete_unused_layouts(connection, oldest)
-        await self._delete(partial(deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED))
-        await self._purge_beyond_bytes()
+        delete_batches = partial(deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED)
+        await _do_all(
+            [
+                *(
+                    partial(self._delete_before, number, oldest)
+                    if environment_id in existing
+                    else partial(self._forget, number)
+                    for environment_id, number in recorded.items()
+                ),
+                partial(self._delete_layouts, oldest),
+                partial(self._delete, delete_batches),
+                self._purge_beyond_bytes,
+            ]
+        )
 
     async def _forget(self, number: int) -> None:
         is_forgotten = False
@@ -83,8 +91,7 @@ class HistoryUpkeep:
         deleted = 0
         for number in recorded.values():
             deleted += await self._delete_before(number, before)
-        async with self.database.write_history() as connection:
-            await deletions.delete_unused_layouts(connection, before)
+        await self._delete_layouts(before)
         self.bytes = self.max_bytes
         self.deleted += deleted
         if deleted:
@@ -102,11 +109,34 @@ class HistoryUpkeep:
                 await deletions.hide_evaluations(connection, number, before)
         return deleted
 
+    async def _delete_layouts(self, before: datetime) -> None:
+        async with self.database.write_history() as connection:
+            await deletions.delete_unused_layouts(connection, before)
+
     async def _delete(self, delete_some: Callable[..., Awaitable[bool]]) -> None:
         more = True
         while more:
             async with self.database.write_history() as connection:
                 more = await delete_some(connection, limit=self.deleted_at_once)
+
+
+async def _do_all(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
+    """Do every step, also after one has failed, so that one damaged row does not stop the upkeep of everything else.
+
+    Raises the first failure at the end, and UNAVAILABLE at once. Logs the other failures.
+    """
+    first: Exception | None = None
+    for step in steps:
+        try:
+            await step()
+        except Exception as error:
+            if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+                raise
+            if first is not None:
+                log.exception("history_upkeep_failed")
+            first = first or error
+    if first is not None:
+        raise first
 
 
 def _bound(sizes: Sequence[tuple[int, int]], max_bytes: int, now: datetime) -> datetime | None:

@@ -102,11 +102,14 @@ async def delete_resets_before(connection: AsyncConnection, moment: datetime) ->
     await connection.execute(tables.password_resets.delete().where(tables.password_resets.c.expires_at < moment))
 
 
-async def end_token(connection: AsyncConnection, token_id: UUID, *, expires_at: datetime, now: datetime) -> None:
-    """Store until its expiry that a token has ended, and delete those that have expired."""
-    ended = tables.ended_tokens
-    await connection.execute(ended.delete().where(ended.c.expires_at <= now))
-    await connection.execute(ended.insert().values(id=token_id, expires_at=expires_at))
+async def end_token(connection: AsyncConnection, token_id: UUID, *, expires_at: datetime) -> None:
+    """Store until its expiry that a token has ended."""
+    await connection.execute(tables.ended_tokens.insert().values(id=token_id, expires_at=expires_at))
+
+
+async def delete_ended_tokens(connection: AsyncConnection, now: datetime) -> None:
+    """Delete the ended tokens that have expired."""
+    await connection.execute(tables.ended_tokens.delete().where(tables.ended_tokens.c.expires_at <= now))
 
 
 async def client_seen_at(connection: AsyncConnection, account_id: UUID, client_hash: bytes) -> datetime | None:
@@ -122,6 +125,19 @@ async def note_client(connection: AsyncConnection, account_id: UUID, client_hash
     ours = (clients.c.account_id == account_id, clients.c.client_hash == client_hash)
     await connection.execute(clients.delete().where(*ours))
     await connection.execute(clients.insert().values(account_id=account_id, client_hash=client_hash, seen_at=now))
+
+
+async def forget_clients_beyond(connection: AsyncConnection, account_id: UUID, count: int) -> None:
+    """Delete the clients of an account but for this many that last logged in. Lock the account first."""
+    clients = tables.known_clients.c
+    ours = clients.account_id == account_id
+    kept = sa.select(clients.client_hash).where(ours).order_by(clients.seen_at.desc(), clients.client_hash).limit(count)
+    await connection.execute(tables.known_clients.delete().where(ours, clients.client_hash.not_in(kept)))
+
+
+async def delete_clients(connection: AsyncConnection, until: datetime) -> None:
+    """Delete the clients of every account that last logged in at or before a moment."""
+    await connection.execute(tables.known_clients.delete().where(tables.known_clients.c.seen_at <= until))
 
 
 async def forget_clients(connection: AsyncConnection, account_id: UUID, *, until: datetime) -> None:

@@ -256,3 +256,27 @@ async def test_what_outlives_the_deadline_of_a_drain_is_cancelled_and_the_rest_i
         supervisor.start("mail", errand())
     await supervisor.drain(0.01)
     assert (quick.end, slow.end) == ("finished", "cancelled")
+
+
+async def test_periodic_work_is_a_problem_when_three_runs_in_a_row_have_failed_until_one_succeeds() -> None:
+    # Each run counts, although the pauses are longer than the time after which other tasks are steady again.
+    supervisor = Supervisor(first_pause_seconds=0.002, longest_pause_seconds=0.002, steady_seconds=0.001)
+    runs, is_mended = 0, False
+
+    async def work() -> None:
+        nonlocal runs
+        runs += 1
+        if not is_mended:
+            raise RuntimeError("out of luck")
+
+    supervisor.run_every("purge", 0.002, work, purpose="deletes old evaluations")
+    await until(lambda: runs >= 1)
+    assert supervisor.up == {"purge": True}
+    assert not supervisor.problems()
+    await until(lambda: not supervisor.up["purge"])
+    assert runs == MANY_FAILURES
+    assert supervisor.problems() == ["The task purge, which deletes old evaluations, has failed 3 times in a row."]
+    is_mended = True
+    await until(lambda: supervisor.up["purge"])
+    assert not supervisor.problems()
+    await supervisor.finish("purge", 5)

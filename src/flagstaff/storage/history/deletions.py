@@ -75,10 +75,26 @@ async def list_bytes(connection: AsyncConnection) -> Sequence[tuple[int, int]]:
 
 
 async def delete_unused_layouts(connection: AsyncConnection, before: datetime) -> None:
-    """Delete the layouts that were last used before a moment and an hour."""
-    await connection.execute(
-        tables.layouts.delete().where(tables.layouts.c.last_used_at < before - LAYOUT_USE_PRECISION)
+    """Delete the layouts that were last used before a moment and an hour, and that no record or count refers to.
+
+    Records may be older than the moment: a batch that waited on disk may have been written just now.
+    """
+    layouts, pending, time = tables.layouts.c, tables.summaries.c, microseconds(before)
+    is_old = layouts.last_used_at < before - LAYOUT_USE_PRECISION
+    # Recording takes these locks too, so nothing can refer to a layout between the check and the deletion.
+    numbers = sa.select(layouts.environment).where(is_old).distinct().order_by(layouts.environment)
+    for number in (await connection.execute(numbers)).scalars().all():
+        await lock_environment(connection, number)
+    # What refers to an old layout is from before the moment, which keeps these searches short.
+    has_records = sa.exists().where(
+        _segments.environment == layouts.environment, _segments.last_time < time, _segments.layout_id == layouts.id
     )
+    has_counts = sa.exists().where(
+        pending.environment == layouts.environment,
+        pending.minute <= time // _MICROSECONDS_A_MINUTE,
+        pending.layout_id == layouts.id,
+    )
+    await connection.execute(tables.layouts.delete().where(is_old, ~has_records, ~has_counts))
 
 
 async def delete_batches(connection: AsyncConnection, before: datetime, limit: int) -> bool:

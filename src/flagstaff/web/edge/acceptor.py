@@ -6,11 +6,11 @@ A connection beyond the bounds is answered and its descriptor released before th
 import asyncio
 import socket
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
+from contextlib import ExitStack, suppress
 
 import structlog
 
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.web.edge.admission import Admission
 from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
@@ -33,11 +33,13 @@ class Acceptor:
         *,
         admission: Admission,
         refusals: Refusals,
+        supervisor: Supervisor,
     ) -> None:
         self._listener = listener
         self._make_protocol = make_protocol
         self._admission = admission
         self._refusals = refusals
+        self._supervisor = supervisor
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._resume: asyncio.TimerHandle | None = None
@@ -73,7 +75,7 @@ class Acceptor:
             if address is None:
                 self._refuse(connection, peer)
             else:
-                task = self._loop.create_task(self._open(connection, address))
+                task = self._supervisor.spawn("connection", self._open(connection, address))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
@@ -86,12 +88,18 @@ class Acceptor:
             connection.send(answer)
 
     async def _open(self, connection: socket.socket, address: str) -> None:
-        leave = partial(self._admission.leave, address)
-        protocol = self._make_protocol()
-        protocol.on_lost = leave
+        slot = ExitStack()  # closing it again does nothing
+        slot.callback(self._admission.leave, address)
         try:
+            protocol = self._make_protocol()
+            protocol.on_lost = slot.close
             await self._loop.connect_accepted_socket(lambda: protocol, connection)
-        except OSError as error:  # the client has already left
-            log.debug("connection_not_opened", error=str(error))
+        except BaseException as error:
             connection.close()
-            leave()
+            slot.close()
+            if isinstance(error, OSError):  # the client has already left
+                log.debug("connection_not_opened", error=str(error))
+            elif isinstance(error, Exception):
+                log.exception("connection_failed")
+            else:
+                raise

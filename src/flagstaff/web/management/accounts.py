@@ -106,11 +106,11 @@ async def _client(request: Request) -> str:
 Client = Annotated[str, Depends(_client)]
 
 
-def _remember_client(request: Request, email: str, client: str) -> None:
+def _remember_client(request: Request, token: str, client: str) -> None:
     # After the response, which must not wait for this write or fail with it.
     supervisor: Supervisor = request.app.state.supervisor
     known_clients: KnownClients = request.app.state.known_clients
-    supervisor.start("known client", known_clients.remember(email, client))
+    supervisor.start("known client", known_clients.remember(token, client))
 
 
 @router.post(
@@ -137,7 +137,7 @@ async def log_in(body: Login, request: Request, accounts: Service) -> Response:
     email = body.email.strip()
     async with counted_guess(request, email) as client:
         token = await accounts.log_in(email=email, password=body.password, client=client)
-    _remember_client(request, email, client)
+    _remember_client(request, token, client)
     return json_response({"token": token})
 
 
@@ -171,8 +171,8 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
 )
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
     """Set a new password. All of the account's reset links and tokens become invalid."""
-    account = await accounts.reset_password(token=body.token, new_password=body.new_password, client=client)
-    _remember_client(request, account.email, client)
+    token = await accounts.reset_password(token=body.token, new_password=body.new_password, client=client)
+    _remember_client(request, token, client)
     return PlainTextResponse(_RESET_DONE)
 
 
@@ -202,5 +202,5 @@ async def change_password(body: PasswordChange, request: Request, actor: Current
         if error.code is not Code.UNAUTHENTICATED:
             raise
         raise invalid_field("current_password", "is not your current password") from None
-    _remember_client(request, actor.email, client)
+    _remember_client(request, token, client)
     return json_response({"token": token})

@@ -1,4 +1,4 @@
-"""Turns for expensive work: a few requests run at a time, and clients take turns however many each has waiting."""
+"""A queue for expensive work: a few requests run at a time, and clients take turns however many each has waiting."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -11,7 +11,7 @@ _Turn = asyncio.Future[None]
 _RETRY_AFTER_SECONDS = 5
 
 
-class Turns:
+class FairQueue:
     """Grants turns to clients in round-robin order. For one event loop: it takes no lock."""
 
     def __init__(self, *, at_once: int, waiting: int, waiting_of_one: int) -> None:
@@ -51,7 +51,7 @@ class Turns:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
                 self._pass_on()  # this request has just been given its turn
             elif client in self._queues and turn in self._queues[client]:
                 self._remove(client, turn)

@@ -1,0 +1,61 @@
+"""The addresses that are known to an account: what adds one, how many there are, and when they are forgotten."""
+
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.services.known_clients import CLIENTS_PER_ACCOUNT, KnownClients
+from flagstaff.storage import tables
+from tests.support.api import Caller
+from tests.support.clock import Clock
+from tests.web.conftest import PASSWORD
+
+EMAIL = "ada@example.com"
+
+
+@pytest.fixture
+def known_clients(flagstaff: Flagstaff) -> KnownClients:
+    return KnownClients(flagstaff.database, flagstaff.accounts.now, flagstaff.accounts.tokens)
+
+
+async def count(flagstaff: Flagstaff) -> int:
+    async with flagstaff.database.read() as connection:
+        return int(
+            (await connection.execute(sa.select(sa.func.count()).select_from(tables.known_clients))).scalar_one()
+        )
+
+
+async def test_a_login_with_a_password_that_has_changed_since_adds_no_address(
+    ada: Caller, flagstaff: Flagstaff, known_clients: KnownClients
+) -> None:
+    old = await flagstaff.accounts.log_in(email=EMAIL, password=PASSWORD)
+    await flagstaff.accounts.set_password(email=EMAIL, password="another fine password")
+    await known_clients.remember(old, "203.0.113.9")
+    assert not await known_clients.is_known(EMAIL, "203.0.113.9")
+    assert await count(flagstaff) == 0
+
+
+async def test_an_account_has_a_bounded_number_of_addresses_and_the_oldest_goes(
+    ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: KnownClients
+) -> None:
+    assert ada.token is not None
+    for number in range(CLIENTS_PER_ACCOUNT + 1):
+        clock.advance(minutes=1)
+        await known_clients.remember(ada.token, f"192.0.2.{number}")
+    assert await count(flagstaff) == CLIENTS_PER_ACCOUNT
+    assert not await known_clients.is_known(EMAIL, "192.0.2.0")
+    assert await known_clients.is_known(EMAIL, "192.0.2.1")
+    assert await known_clients.is_known(EMAIL, f"192.0.2.{CLIENTS_PER_ACCOUNT}")
+
+
+async def test_the_purge_forgets_addresses_after_90_days(
+    ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: KnownClients
+) -> None:
+    assert ada.token is not None
+    await known_clients.remember(ada.token, "192.0.2.1")
+    clock.advance(days=89)
+    await flagstaff.accounts.purge()
+    assert await count(flagstaff) == 1
+    clock.advance(days=1)
+    await flagstaff.accounts.purge()
+    assert await count(flagstaff) == 0

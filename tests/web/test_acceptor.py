@@ -1,0 +1,61 @@
+"""Accepting connections: one that fails gives back its place, and one that is being set up takes part in a stop."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+import uvicorn
+from structlog.testing import capture_logs
+from uvicorn.server import ServerState
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.web.edge.protocol import BoundedProtocol
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+async def test_a_connection_that_cannot_be_set_up_is_closed_logged_and_no_longer_counted(
+    flagstaff: Flagstaff, listener: socket.socket
+) -> None:
+    def fail() -> BoundedProtocol:
+        raise RuntimeError("out of luck")
+
+    acceptor = flagstaff.make_acceptor(listener, fail)
+    acceptor.start()
+    try:
+        with capture_logs() as entries:
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            assert await asyncio.wait_for(reader.read(), 5) == b""
+            writer.close()
+            await acceptor.wait_closed()
+    finally:
+        acceptor.close()
+    assert flagstaff.admission.open == 0
+    assert [entry["event"] for entry in entries] == ["connection_failed"]
+
+
+async def test_a_connection_that_is_being_set_up_is_known_before_a_stop_goes_on(
+    flagstaff: Flagstaff, listener: socket.socket
+) -> None:
+    config = uvicorn.Config(flagstaff.asgi, http=flagstaff.connection_class, ws="none", lifespan="off", log_config=None)
+    state = ServerState()
+    config.load()
+    make_protocol = partial(flagstaff.connection_class, config=config, server_state=state, app_state={})
+    acceptor = flagstaff.make_acceptor(listener, make_protocol)
+    listener.setblocking(False)
+    with socket.create_connection(listener.getsockname()) as client:
+        acceptor._accept()
+        acceptor.close()
+        await acceptor.wait_closed()
+        (connection,) = state.connections
+        connection.shutdown()
+        client.setblocking(False)
+        assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 1), 5) == b""
+    await flagstaff._supervisor.drain(5)
+    assert flagstaff.admission.open == 0
