@@ -56,7 +56,7 @@ class _Server(uvicorn.Server):
         self.servers = []
         for listener in sockets or ():
             acceptor = Acceptor(
-                listener, make_protocol, admission=self._flagstaff.admission, refusals=self._flagstaff.refusals
+                listener, make_protocol, bounds=self._flagstaff.connection_bounds, refusals=self._flagstaff.refusals
             )
             acceptor.start()
             self.servers.append(cast("asyncio.Server", acceptor))
@@ -118,9 +118,9 @@ def _settle_memory() -> None:
 
 
 def _make_room_for_connections(flagstaff: Flagstaff) -> None:
-    wanted = flagstaff.admission.most
+    wanted = flagstaff.connection_bounds.most
     room = raise_limit(wanted)
-    flagstaff.admission.keep_within(room)
+    flagstaff.connection_bounds.keep_within(room)
     if room < wanted:
         log.warning(
             "few_descriptors",
