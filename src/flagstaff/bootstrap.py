@@ -47,7 +47,7 @@ from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
 from flagstaff.web.app import State, create_app
 from flagstaff.web.edge.acceptor import Acceptor
-from flagstaff.web.edge.admission import Admission
+from flagstaff.web.edge.connection_bounds import ConnectionBounds
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits, NetworkWindows
 from flagstaff.web.edge.middleware import RequestIds
@@ -128,7 +128,7 @@ class Flagstaff:
         )
         retention = timedelta(days=settings.history_retention_days)
         self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
-        self.admission = Admission(
+        self.connection_bounds = ConnectionBounds(
             most=settings.max_connections,
             most_per_address=settings.max_connections_per_address,
             trusted_proxies=settings.trusted_proxies,
@@ -217,7 +217,7 @@ class Flagstaff:
         return Acceptor(
             listener,
             make_protocol,
-            admission=self.admission,
+            bounds=self.connection_bounds,
             refusals=self.refusals,
             supervisor=self._supervisor,
         )
@@ -266,14 +266,14 @@ class Flagstaff:
             self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
 
     def _export_figures(self) -> None:
-        recorder, upkeep, admission, export = self._recorder, self._upkeep, self.admission, self.metrics
+        recorder, upkeep, bounds, export = self._recorder, self._upkeep, self.connection_bounds, self.metrics
         export.add_counter("history_written", "Evaluations written to the history.", lambda: recorder.written)
         export.add_counter("history_dropped", "Evaluations that were not recorded.", lambda: recorder.dropped)
         export.add_gauge("history_waiting", "Evaluations that are not in the history yet.", lambda: recorder.waiting)
         export.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: upkeep.deleted)
         export.add_gauge("history_bytes", "The size of the history, roughly.", lambda: upkeep.bytes)
-        export.add_gauge("connections", "Open connections.", lambda: admission.open)
-        export.add_counter("connections_refused", "Connections refused at a limit.", lambda: admission.refused)
+        export.add_gauge("connections", "Open connections.", lambda: bounds.open)
+        export.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
         passwords, tasks = self._passwords, self._supervisor

@@ -63,7 +63,7 @@ async def test_environments_are_listed_oldest_first(database: Database, stored: 
     later = make_environment(stored.project.id, key="later", created_at=AT + timedelta(microseconds=1))
     await store_all(database, later)
     async with database.read() as connection:
-        assert await list_environments(connection, stored.project.id) == [stored.environment, later]
+        assert list(await list_environments(connection, stored.project.id)) == [stored.environment, later]
 
 
 async def test_a_new_name_leaves_the_key(database: Database, stored: Stored) -> None:
@@ -79,6 +79,6 @@ async def test_deleting_an_environment_deletes_its_flags_and_rules(database: Dat
     async with database.transaction() as transaction:
         await delete_environment(transaction.connection, stored.environment.id)
     async with database.read() as connection:
-        assert await list_environments(connection, stored.project.id) == []
-        assert await list_flags(connection, stored.environment.id) == []
-        assert await list_rules(connection, stored.flag.id) == []
+        assert list(await list_environments(connection, stored.project.id)) == []
+        assert list(await list_flags(connection, stored.environment.id)) == []
+        assert list(await list_rules(connection, stored.flag.id)) == []

@@ -55,8 +55,8 @@ async def test_another_environment_may_have_the_same_key(database: Database, sto
     flag = make_flag(environment, key=stored.flag.key)
     await store_all(database, environment, flag)
     async with database.read() as connection:
-        assert await list_flags(connection, environment.id) == [flag]
-        assert await list_flags(connection, stored.environment.id) == [stored.flag]
+        assert list(await list_flags(connection, environment.id)) == [flag]
+        assert list(await list_flags(connection, stored.environment.id)) == [stored.flag]
 
 
 async def test_flags_are_listed_newest_first(database: Database, stored: Stored) -> None:
@@ -64,7 +64,7 @@ async def test_flags_are_listed_newest_first(database: Database, stored: Stored)
     newer = make_flag(stored.environment, key="newer", created_at=AT + timedelta(microseconds=1))
     await store_all(database, newer, older)
     async with database.read() as connection:
-        assert await list_flags(connection, stored.environment.id) == [newer, stored.flag, older]
+        assert list(await list_flags(connection, stored.environment.id)) == [newer, stored.flag, older]
 
 
 async def test_an_update_writes_what_can_change(database: Database, stored: Stored) -> None:
@@ -74,7 +74,7 @@ async def test_an_update_writes_what_can_change(database: Database, stored: Stor
     async with database.transaction() as transaction:
         await update_flag(transaction.connection, updated)
     async with database.read() as connection:
-        assert await list_flags(connection, stored.environment.id) == [updated]
+        assert list(await list_flags(connection, stored.environment.id)) == [updated]
 
 
 async def test_deleting_a_flag_deletes_its_rules(database: Database, stored: Stored) -> None:
@@ -82,5 +82,5 @@ async def test_deleting_a_flag_deletes_its_rules(database: Database, stored: Sto
     async with database.transaction() as transaction:
         await delete_flag(transaction.connection, stored.flag.id)
     async with database.read() as connection:
-        assert await list_flags(connection, stored.environment.id) == []
-        assert await list_rules(connection, stored.flag.id) == []
+        assert list(await list_flags(connection, stored.environment.id)) == []
+        assert list(await list_rules(connection, stored.flag.id)) == []

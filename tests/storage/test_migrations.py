@@ -68,7 +68,7 @@ def differences(connection: sa.Connection) -> list[Any]:
 
 @pytest.mark.parametrize("revision", ["9999", "", "-1", "+1", "000", "heads"])
 async def test_an_unknown_revision_is_refused(store: Store, revision: str) -> None:
-    with pytest.raises(Error, match=r"There is no revision .* there are base, 0001, .*head") as refusal:
+    with pytest.raises(Error, match=r"There is no revision .* The revisions are base, 0001, .*head") as refusal:
         await migrate_store(store, revision)
     assert refusal.value.code is Code.INVALID
     assert await migrate_store(store) == []

@@ -38,7 +38,7 @@ async def test_a_project_of_a_missing_account_is_refused(database: Database) -> 
 async def test_a_project_that_does_not_exist_is_not_found(database: Database) -> None:
     async with database.read() as connection:
         assert await find_project(connection, make_project().id) is None
-        assert await list_projects(connection, make_account().id) == []
+        assert list(await list_projects(connection, make_account().id)) == []
 
 
 async def test_a_project_is_found_as_it_was_written(database: Database) -> None:
@@ -56,7 +56,7 @@ async def test_an_account_sees_its_own_projects_newest_first(database: Database)
     projects = [make_project(account.id, created_at=AT + timedelta(seconds=age)) for age in (1, 0, 2)]
     await store_all(database, account, other, *projects, make_project(other.id))
     async with database.read() as connection:
-        listed = await list_projects(connection, account.id)
+        listed = list(await list_projects(connection, account.id))
     assert listed == [projects[2], projects[0], projects[1]]
 
 
@@ -65,7 +65,7 @@ async def test_projects_made_at_one_moment_are_listed_by_id(database: Database) 
     projects = [make_project(account.id) for _ in range(3)]
     await store_all(database, account, *projects)
     async with database.read() as connection:
-        assert await list_projects(connection, account.id) == projects[::-1]
+        assert list(await list_projects(connection, account.id)) == projects[::-1]
 
 
 async def test_an_update_writes_what_can_change(database: Database, stored: Stored) -> None:

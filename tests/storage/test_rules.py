@@ -50,7 +50,7 @@ async def test_rules_are_listed_in_the_order_in_which_they_are_tried(database: D
     ]
     await store_all(database, order[5], order[1], order[3], order[0], order[4], order[2])
     async with database.read() as connection:
-        assert await list_rules(connection, stored.flag.id) == order
+        assert list(await list_rules(connection, stored.flag.id)) == order
 
 
 async def test_the_rules_of_an_environment_are_those_of_all_its_flags(database: Database, stored: Stored) -> None:
@@ -59,7 +59,7 @@ async def test_the_rules_of_an_environment_are_those_of_all_its_flags(database: 
     rules = [make_rule(stored.flag), make_rule(second)]
     await store_all(database, elsewhere, second, foreign, *rules, make_rule(foreign))
     async with database.read() as connection:
-        found = await list_rules_of_environment(connection, stored.environment.id)
+        found = list(await list_rules_of_environment(connection, stored.environment.id))
     assert sorted(found, key=lambda rule: rule.id) == rules
 
 
@@ -77,7 +77,7 @@ async def test_an_update_writes_what_can_change(database: Database, stored: Stor
     async with database.transaction() as transaction:
         await update_rule(transaction.connection, updated)
     async with database.read() as connection:
-        assert await list_rules(connection, stored.flag.id) == [updated]
+        assert list(await list_rules(connection, stored.flag.id)) == [updated]
 
 
 async def test_a_deleted_rule_is_gone(database: Database, stored: Stored) -> None:
@@ -86,4 +86,4 @@ async def test_a_deleted_rule_is_gone(database: Database, stored: Stored) -> Non
     async with database.transaction() as transaction:
         await delete_rule(transaction.connection, rule.id)
     async with database.read() as connection:
-        assert await list_rules(connection, stored.flag.id) == [other]
+        assert list(await list_rules(connection, stored.flag.id)) == [other]

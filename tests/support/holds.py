@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -46,8 +46,19 @@ async def watch_holds() -> AsyncIterator[Holds]:
         await asyncio.wait([watching])
 
 
-async def ask(asgi: ASGIApp, method: str, path: str, *, token: str = "", content: bytes = b"") -> tuple[int, int]:
-    """Call an application without a client, whose work would count; return the status and the answer's length."""
+async def ask(
+    asgi: ASGIApp,
+    method: str,
+    path: str,
+    *,
+    token: str = "",
+    content: bytes = b"",
+    linger: Callable[[], Awaitable[object]] | None = None,
+) -> tuple[int, int]:
+    """Ask an application without a client, whose own work would count; return the status and the answer's length.
+
+    `linger` is awaited before each part of the answer is taken, as by a client that reads slowly.
+    """
     status = length = 0
     headers = [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")]
     scope: dict[str, Any] = {
@@ -73,6 +84,8 @@ async def ask(asgi: ASGIApp, method: str, path: str, *, token: str = "", content
 
     async def send(message: Message) -> None:
         nonlocal status, length
+        if linger is not None:
+            await linger()
         status = message.get("status", status)
         length += len(message.get("body", b""))
 

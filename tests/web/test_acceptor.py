@@ -36,7 +36,7 @@ async def test_a_connection_that_cannot_be_set_up_is_closed_logged_and_no_longer
             await acceptor.wait_closed()
     finally:
         acceptor.close()
-    assert flagstaff.admission.open == 0
+    assert flagstaff.connection_bounds.open == 0
     assert [entry["event"] for entry in entries] == ["connection_failed"]
 
 
@@ -58,4 +58,4 @@ async def test_a_connection_that_is_being_set_up_is_known_before_a_stop_goes_on(
         client.setblocking(False)
         assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 1), 5) == b""
     await flagstaff._supervisor.drain(5)
-    assert flagstaff.admission.open == 0
+    assert flagstaff.connection_bounds.open == 0

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from flagstaff.web.edge.admission import Admission
+from flagstaff.web.edge.connection_bounds import ConnectionBounds
 from flagstaff.web.edge.heads import CONTENT_LENGTH_MAX, content_length
 from flagstaff.web.edge.refusals import BoundedLog
 
@@ -24,25 +24,25 @@ def test_a_length_may_have_any_number_of_digits() -> None:
 
 
 def test_an_address_has_a_bound_and_all_have_one() -> None:
-    admission = Admission(most=4, most_per_address=2, trusted_proxies=[ip_network("10.0.0.0/8")])
-    first, second = admission.enter("2001:db8::1"), admission.enter("2001:db8::2")
+    bounds = ConnectionBounds(most=4, most_per_address=2, trusted_proxies=[ip_network("10.0.0.0/8")])
+    first, second = bounds.enter("2001:db8::1"), bounds.enter("2001:db8::2")
     assert first == second == "2001:db8::/64"
-    assert admission.enter("2001:db8::3") is None
-    assert [admission.enter("10.0.0.1") for _ in range(3)] == ["10.0.0.1", "10.0.0.1", None]
-    assert (admission.open, admission.refused) == (4, 2)
+    assert bounds.enter("2001:db8::3") is None
+    assert [bounds.enter("10.0.0.1") for _ in range(3)] == ["10.0.0.1", "10.0.0.1", None]
+    assert (bounds.open, bounds.refused) == (4, 2)
     assert first is not None
-    admission.leave(first)
-    assert admission.enter("2001:db8::3") == first
+    bounds.leave(first)
+    assert bounds.enter("2001:db8::3") == first
 
 
 def test_fewer_descriptors_lower_both_bounds_and_one_address_gets_half() -> None:
-    admission = Admission(most=1_000, most_per_address=100, trusted_proxies=[])
-    admission.keep_within(5_000)
-    assert (admission.most, admission.most_per_address) == (1_000, 100)
-    admission.keep_within(128)
-    assert (admission.most, admission.most_per_address) == (128, 64)
-    admission.keep_within(1)
-    assert (admission.most, admission.most_per_address) == (1, 1)
+    bounds = ConnectionBounds(most=1_000, most_per_address=100, trusted_proxies=[])
+    bounds.keep_within(5_000)
+    assert (bounds.most, bounds.most_per_address) == (1_000, 100)
+    bounds.keep_within(128)
+    assert (bounds.most, bounds.most_per_address) == (128, 64)
+    bounds.keep_within(1)
+    assert (bounds.most, bounds.most_per_address) == (1, 1)
 
 
 def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -> None:

@@ -6,15 +6,16 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
 from flagstaff.web.health import SHARED_SECONDS, Shared
-from flagstaff.web.management.auth import AT_ONCE
+from flagstaff.web.management.slots import AT_ONCE, WAITING
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
 from tests.support.holds import ask, watch_holds
-from tests.web.conftest import Call
+from tests.web.conftest import PASSWORD, Call
 
 # A few milliseconds, with a margin for a busy processor that takes several times as long.
 LONGEST_SECONDS = 0.05
@@ -153,9 +154,95 @@ async def test_each_account_has_its_own_limit_wherever_it_calls_from(
     assert (await client.get("/api/me")).status_code == 401
 
 
-async def test_an_account_that_stalls_its_requests_keeps_only_itself_waiting(
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_API_RATE_LIMIT": "3/minute"}])
+async def test_a_request_beyond_the_limit_of_its_account_costs_no_query(flagstaff: Flagstaff, ada: Caller) -> None:
+    queries: list[str] = []
+    reader = flagstaff.database._reader.sync_engine
+    sa.event.listen(reader, "before_cursor_execute", lambda *given: queries.append(given[2]))
+    answers = [await ada.get("/api/me") for _ in range(3)]
+    assert queries
+    queries.clear()
+    answers.append(await ada.get("/api/me"))
+
+    assert [each.status_code for each in answers] == [200, 200, 200, 429]
+    assert queries == []
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_API_RATE_LIMIT": "3/minute"}])
+async def test_an_ended_token_does_not_use_up_the_limit_of_its_account(
+    flagstaff: Flagstaff, ada: Caller, call_from: Call
+) -> None:
+    ended = await flagstaff.accounts.log_in(email=ada.account["email"], password=PASSWORD)
+    await flagstaff.accounts.log_out(ended)
+    thief = call_from("198.51.100.1")
+    thief.headers["authorization"] = f"Bearer {ended}"
+
+    assert [(await thief.get("/api/me")).status_code for _ in range(5)] == [401] * 5
+    assert (await ada.get("/api/me")).status_code == 200
+
+
+class SlowReaders:
+    """Clients that have asked for a list and do not take the answer until `go_on` is set."""
+
+    def __init__(self) -> None:
+        self.go_on = asyncio.Event()
+        self.began = asyncio.Semaphore(0)
+
+    async def linger(self) -> None:
+        self.began.release()
+        await self.go_on.wait()
+
+    async def start(self, flagstaff: Flagstaff, token: str, count: int) -> list[asyncio.Task[tuple[int, int]]]:
+        """Start them and wait until each has its answer before it."""
+        asking = [
+            asyncio.create_task(ask(flagstaff.asgi, "GET", "/api/projects", token=token, linger=self.linger))
+            for _ in range(count)
+        ]
+        async with asyncio.timeout(30):
+            for _ in asking:
+                await self.began.acquire()
+        return asking
+
+
+async def test_beyond_a_number_of_waiting_reads_an_account_is_refused(
     flagstaff: Flagstaff, ada: Caller, eve: Caller
 ) -> None:
+    assert ada.token
+    readers = SlowReaders()
+    slow = await readers.start(flagstaff, ada.token, AT_ONCE)
+    waiting = [asyncio.create_task(ada.get("/api/me")) for _ in range(WAITING + 1)]
+    done, _ = await asyncio.wait(waiting, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+    (refused,) = (each.result() for each in done)
+
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    assert (await eve.get("/api/projects")).status_code == 200
+    readers.go_on.set()
+    assert sorted([each.status_code for each in await asyncio.gather(*waiting)]) == [200] * WAITING + [429]
+    assert [status for status, _ in await asyncio.gather(*slow)] == [200] * AT_ONCE
+
+
+async def test_a_toggle_does_not_wait_for_slow_readers_of_its_account(flagstaff: Flagstaff, ada: Caller) -> None:
+    assert ada.token
+    flag = await ada.create_flag()
+    readers = SlowReaders()
+    slow = await readers.start(flagstaff, ada.token, AT_ONCE)
+    waiting = asyncio.create_task(ada.get("/api/me"))
+
+    async with asyncio.timeout(30):
+        toggled = await ada.post(f"{flag_path(flag)}/toggle")
+
+    assert (toggled.status_code, toggled.json()["enabled"]) == (200, False)
+    assert not waiting.done()
+    readers.go_on.set()
+    assert [status for status, _ in await asyncio.gather(*slow)] == [200] * AT_ONCE
+    assert (await waiting).status_code == 200
+
+
+async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_of_its_account(
+    flagstaff: Flagstaff, ada: Caller
+) -> None:
+    assert ada.token
+    flag = await ada.create_flag()
     go_on = asyncio.Event()
 
     async def stalling() -> AsyncIterator[bytes]:
@@ -164,13 +251,20 @@ async def test_an_account_that_stalls_its_requests_keeps_only_itself_waiting(
 
     headers = {"content-type": "application/json"}
     stalled = [asyncio.create_task(ada.post("/api/projects", content=stalling(), headers=headers)) for _ in range(9)]
-    waiting = asyncio.create_task(ada.get("/api/me"))
-    assert (await eve.get("/api/projects")).status_code == 200
-    assert not waiting.done()
-    assert len(stalled) > AT_ONCE
+    toggle = f"{flag_path(flag)}/toggle"
+    unread = [
+        asyncio.create_task(ask(flagstaff.asgi, "POST", toggle, token=ada.token, linger=go_on.wait))
+        for _ in range(AT_ONCE)
+    ]
+    async with asyncio.timeout(30):
+        for _ in range(AT_ONCE):
+            assert (await ada.post(toggle)).status_code == 200
+        assert (await ada.get("/api/me")).status_code == 200
+
+    assert not any(each.done() for each in (*stalled, *unread))
     go_on.set()
     assert [each.status_code for each in await asyncio.gather(*stalled)] == [201] * 9
-    assert (await waiting).status_code == 200
+    assert [status for status, _ in await asyncio.gather(*unread)] == [200] * AT_ONCE
 
 
 @pytest.mark.parametrize(

@@ -125,9 +125,9 @@ def _settle_memory() -> None:
 
 
 def _make_room_for_connections(flagstaff: Flagstaff) -> None:
-    wanted = flagstaff.admission.most
+    wanted = flagstaff.connection_bounds.most
     room = raise_limit(wanted)
-    flagstaff.admission.keep_within(room)
+    flagstaff.connection_bounds.keep_within(room)
     if room < wanted:
         log.warning(
             "few_descriptors",

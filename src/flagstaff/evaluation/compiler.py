@@ -71,14 +71,21 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
 def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
     """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds."""
     rollouts, ruled, constant = [], [], []
-    for each in sorted(flags, key=lambda compiled: compiled.layout.key):
+    by_key = {}
+    for each in flags:
+        by_key[each.layout.key] = each
+        yield
+    keys = sorted(by_key)
+    yield
+    for key in keys:
+        each = by_key[key]
         if each.answers_by_bucket:
             rollouts.append(each)
         elif each.rules:
             ruled.append(each)
         else:
             constant.append(each)
-    yield
+        yield
     _end_with((rollouts, ruled, constant))
     recorded = rollouts + ruled
     look_ups: dict[RuleType, LookUp] = {kind: defaultdict(list) for kind in RuleType}
@@ -94,21 +101,28 @@ def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generat
         prefixes.append(f"{each.layout.key}:".encode())
         yield
     ruled_defaults = tuple(each.default for each in ruled)
+    yield
     constant_tail = b"".join(each.default for each in constant) + b"}}"
+    yield
+    recorded_layouts = tuple(each.layout for each in recorded)
+    yield
+    constant_layouts = tuple(each.layout for each in constant)
+    yield
+    rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
+    yield
+    rule_answers = tuple(each.answers_by_rule for each in recorded)
     yield
     return EnvironmentSnapshot(
         project_id=environment.project_id,
         environment_id=environment.id,
         environment_key=environment.key,
-        layout=Layout(
-            recorded=tuple(each.layout for each in recorded), constant=tuple(each.layout for each in constant)
-        ),
+        layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
         rollout_prefixes=tuple(prefixes),
-        rollout_answers=tuple(each.answers_by_bucket for each in rollouts),
+        rollout_answers=rollout_answers,
         without_bucket=bytes((NO_BUCKET,)) * len(rollouts),
         ruled_defaults=ruled_defaults,
         ruled_recorded=bytes((NO_BUCKET,)) * len(ruled),
-        rule_answers=tuple(each.answers_by_rule for each in recorded),
+        rule_answers=rule_answers,
         by_user_id=frozen[RuleType.USER_ID],
         by_email=frozen[RuleType.USER_EMAIL],
         by_domain=frozen[RuleType.EMAIL_DOMAIN],
@@ -143,7 +157,8 @@ def _end_with(groups: Iterable[list[CompiledFlag]]) -> None:
 
 def _freeze(found: LookUp) -> Generator[None, None, dict[str, tuple[RuleMatch, ...]]]:
     frozen = {}
-    for value, matches in found.items():
+    while found:  # emptied step by step, because freeing thousands of lists at once takes milliseconds
+        value, matches = found.popitem()
         frozen[value] = tuple(matches)
         yield
     return frozen

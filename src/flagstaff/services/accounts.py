@@ -60,14 +60,22 @@ class Accounts:
             raise Error(Code.UNAUTHENTICATED, "The email or the password is wrong.")
         return self.tokens.issue(account, self.now())
 
-    async def authenticate(self, token: str) -> Actor:
-        """The account that a token belongs to; raises Error UNAUTHENTICATED."""
-        account = (await self._open(token))[1]
+    def read_token(self, token: str) -> Claims:
+        """The claims of a genuine token that has not expired, but may have been ended; raises Error UNAUTHENTICATED."""
+        claims = self.tokens.read(token, self.now())
+        if claims is None:
+            raise _invalid_token()
+        return claims
+
+    async def authenticate(self, claims: Claims) -> Actor:
+        """The account that a token belongs to; raises Error UNAUTHENTICATED if the token has been ended."""
+        account = await self._open(claims)
         return Actor(account.id, account.email)
 
     async def log_out(self, token: str) -> None:
         """End a token immediately on every instance; raises Error UNAUTHENTICATED if it is no longer valid."""
-        claims, account = await self._open(token)
+        claims = self.read_token(token)
+        account = await self._open(claims)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await accounts.lock_account(connection, account.id)
@@ -173,15 +181,12 @@ class Accounts:
             await accounts.delete_ended_tokens(transaction.connection, now)
             await accounts.delete_clients(transaction.connection, now - KNOWN_CLIENT_LIFETIME)
 
-    async def _open(self, token: str) -> tuple[Claims, Account]:
-        """A valid token's claims and its account; raises Error UNAUTHENTICATED."""
-        claims = self.tokens.read(token, self.now())
-        if claims is not None:
-            async with self.database.read() as connection:
-                account = await accounts.find_token_account(connection, claims.account_id, claims.token_id)
-            if account is not None and self.tokens.is_current(account, claims.stamp):
-                return claims, account
-        raise _invalid_token()
+    async def _open(self, claims: Claims) -> Account:
+        async with self.database.read() as connection:
+            account = await accounts.find_token_account(connection, claims.account_id, claims.token_id)
+        if account is None or not self.tokens.is_current(account, claims.stamp):
+            raise _invalid_token()
+        return account
 
     async def _replace_password(
         self, transaction: Transaction, actor: Actor, account: Account, password_hash: str, action: str

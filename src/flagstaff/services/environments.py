@@ -12,6 +12,7 @@ from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.quotas import Quota
+from flagstaff.pacing import collect
 from flagstaff.services.access import open_environment, open_project
 from flagstaff.storage import environments
 from flagstaff.storage.changes import record
@@ -42,7 +43,8 @@ class Environments:
         """The environments of a project, oldest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
             await open_project(connection, actor, project_id)
-            return await environments.list_environments(connection, project_id, window)
+            found = await environments.list_environments(connection, project_id, window)
+        return await collect(found)
 
     async def get_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Environment:
         """One environment."""

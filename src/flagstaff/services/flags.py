@@ -14,6 +14,7 @@ from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.quotas import Quota
+from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.storage import flags
 from flagstaff.storage.changes import record
@@ -70,7 +71,8 @@ class Flags:
         """The flags of an environment, newest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
-            return await flags.list_flags(connection, environment_id, window)
+            found = await flags.list_flags(connection, environment_id, window)
+        return await collect(found)
 
     async def get_flag(self, actor: Actor, path: FlagPath) -> Flag:
         """One flag."""

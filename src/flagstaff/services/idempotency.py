@@ -56,9 +56,10 @@ class Idempotency:
                 if await idempotency.count_keys(connection, actor.account_id) > KEYS_PER_ACCOUNT:
                     raise _too_many(await idempotency.oldest_key(connection, actor.account_id), now)
                 answer = await carry_out()
-                project_id = next((change.scope.project_id for change in transaction.changes), None)
+                # A new project's own change is the first; its environments follow.
+                scope = next((change.scope for change in transaction.changes), Scope())
                 await idempotency.store_answer(
-                    connection, actor.account_id, key, project_id=project_id, status=answer.status, body=answer.body
+                    connection, actor.account_id, key, scope=scope, status=answer.status, body=answer.body
                 )
                 return answer
             if stored.fingerprint != fingerprint:
@@ -78,9 +79,10 @@ class Idempotency:
 
 
 def _announcement(actor: Actor, stored: StoredAnswer, now: datetime) -> Change:
-    resource_id = stored.project_id or actor.account_id
+    resource_id = stored.environment_id or stored.project_id or actor.account_id
     assert resource_id is not None
-    return Change(now, actor, "request.replayed", resource_id, Scope(stored.project_id), before=None, after=None)
+    scope = Scope(stored.project_id, stored.environment_id)
+    return Change(now, actor, "request.replayed", resource_id, scope, before=None, after=None)
 
 
 def _too_many(oldest: datetime, now: datetime) -> Error:

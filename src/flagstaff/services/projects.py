@@ -13,6 +13,7 @@ from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project
 from flagstaff.domain.quotas import Quota
+from flagstaff.pacing import collect
 from flagstaff.services.access import open_project
 from flagstaff.storage import accounts, environments, projects
 from flagstaff.storage.changes import record
@@ -58,7 +59,8 @@ class Projects:
         """The actor's projects, newest first; a position is a time of creation and an id."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
-            return await projects.list_projects(connection, actor.account_id, window)
+            found = await projects.list_projects(connection, actor.account_id, window)
+        return await collect(found)
 
     async def get_project(self, actor: Actor, project_id: UUID) -> Project:
         """One project."""

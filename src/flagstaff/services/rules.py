@@ -14,6 +14,7 @@ from flagstaff.domain.flags import Rule, RuleType, check_rule_value
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.quotas import Quota
+from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.storage import rules
 from flagstaff.storage.changes import record
@@ -65,7 +66,8 @@ class Rules:
         """
         async with self.database.read() as connection:
             await open_flag(connection, actor, path)
-            return await rules.list_rules(connection, path.flag_id, window)
+            found = await rules.list_rules(connection, path.flag_id, window)
+        return await collect(found)
 
     async def list_rules_of_environment(
         self, actor: Actor, project_id: UUID, environment_id: UUID, window: Window = WHOLE
@@ -76,7 +78,8 @@ class Rules:
         """
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id)
-            return await rules.list_rules_of_environment(connection, environment_id, window)
+            found = await rules.list_rules_of_environment(connection, environment_id, window)
+        return await collect(found)
 
     async def get_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> Rule:
         """One rule."""

@@ -29,11 +29,14 @@ class _Compiled:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An environment read in one consistent state: all flags and their rules, or those changed since `known`."""
+    """An environment read in one consistent state: all flags and their rules, or those changed since `known`.
+
+    Flags and rules are converted as they are compiled, after the connection has been released.
+    """
 
     environment: Environment
-    flags: list[Flag]
-    rules: list[Rule]
+    flags: Iterable[Flag]
+    rules: Iterable[Rule]
     number: int
     known: _Compiled | None = None
     changed: frozenset[UUID] = frozenset()
@@ -61,7 +64,7 @@ class SnapshotSource:
             project = await projects.find_project(connection, project_id)
             if project is None:
                 return None
-            found = await environments.list_environments(connection, project_id)
+            found = list(await environments.list_environments(connection, project_id))
             for environment in found:
                 self._compiled.pop(environment.id, None)
             read = [await _read_all(connection, environment) for environment in found]
@@ -94,8 +97,8 @@ async def _read_changed(connection: Connection, environment: Environment, known:
     number, changed = await changes.changed_flags(connection, environment.id, known.number)
     if len(changed) > MANY:
         return await _read_all(connection, environment)
-    found = await flags.find_flags(connection, environment.id, changed) if changed else []
-    their_rules = await rules.list_rules_of_flags(connection, changed) if changed else []
+    found = await flags.find_flags(connection, environment.id, changed) if changed else ()
+    their_rules = await rules.list_rules_of_flags(connection, changed) if changed else ()
     return _Read(environment, found, their_rules, number, known, frozenset(changed))
 
 

@@ -35,7 +35,10 @@ class Transaction:
     changes: list[Change] = field(default_factory=list)
 
 
-_shared: ContextVar[Transaction | None] = ContextVar("shared transaction", default=None)
+# With the task that shares it: a task that is created inside inherits the variable, but must not join.
+_shared: ContextVar[tuple[Transaction, asyncio.Task[object] | None] | None] = ContextVar(
+    "shared transaction", default=None
+)
 
 
 class Database:
@@ -75,8 +78,14 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that reads the configuration in one consistent state."""
+        """A connection that reads the configuration in one consistent state.
+
+        Inside `shared_transaction` it is that transaction's, and sees what was written in it.
+        """
         with translated_errors():
+            if shared := _joined():
+                yield shared.connection
+                return
             async with self._reader.begin() as connection:
                 yield connection
 
@@ -89,8 +98,7 @@ class Database:
         Raises:
             Error: UNAVAILABLE without `retry_after_seconds` when the change may have been stored.
         """
-        shared = _shared.get()
-        if shared is not None:
+        if shared := _joined():
             with translated_errors():
                 yield shared
             return
@@ -115,9 +123,9 @@ class Database:
 
     @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[Transaction]:
-        """A transaction that every `transaction` of the same task joins until it ends."""
+        """A transaction that every `transaction` and `read` of the same task joins until it ends."""
         async with self.transaction() as transaction:
-            token = _shared.set(transaction)
+            token = _shared.set((transaction, asyncio.current_task()))
             try:
                 yield transaction
             finally:
@@ -154,6 +162,12 @@ class Database:
 
     def _engines(self) -> set[AsyncEngine]:
         return {self._reader, self._writer, self._history_reader, self._history_writer}
+
+
+def _joined() -> Transaction | None:
+    """The transaction that the current task shares, if any."""
+    transaction, task = _shared.get() or (None, None)
+    return transaction if task is asyncio.current_task() else None
 
 
 @contextmanager

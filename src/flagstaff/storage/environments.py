@@ -1,5 +1,6 @@
 """Environments in the database."""
 
+from collections.abc import Iterator
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -8,7 +9,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.projects import Environment
-from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
 from flagstaff.storage.lists import Listing
@@ -46,10 +46,12 @@ async def get_environment(connection: AsyncConnection, project_id: UUID, environ
     return environment
 
 
-async def list_environments(connection: AsyncConnection, project_id: UUID, window: Window = WHOLE) -> list[Environment]:
-    """The environments of a project, oldest first, by the time of their creation and their id."""
+async def list_environments(
+    connection: AsyncConnection, project_id: UUID, window: Window = WHOLE
+) -> Iterator[Environment]:
+    """The environments of a project, oldest first, by the time of their creation and their id; converted when read."""
     rows = await _of_project.rows(connection, window, {"project": project_id})
-    return await collect(Environment(*tuple(row)) for row in rows)
+    return (Environment(*tuple(row)) for row in rows)
 
 
 async def count_environments(connection: AsyncConnection, project_id: UUID) -> int:

@@ -1,6 +1,6 @@
 """Flags in the database."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -9,7 +9,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.lists import WHOLE, Window
-from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
 from flagstaff.storage.lists import Listing
@@ -61,16 +60,16 @@ async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id
     return Flag(*tuple(row))
 
 
-async def list_flags(connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE) -> list[Flag]:
-    """The flags of an environment, newest first, by the time of their creation and their id."""
+async def list_flags(connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE) -> Iterator[Flag]:
+    """The flags of an environment, newest first, by the time of their creation and their id; converted when read."""
     rows = await _of_environment.rows(connection, window, {"environment": environment_id})
-    return await collect(Flag(*tuple(row)) for row in rows)
+    return (Flag(*tuple(row)) for row in rows)
 
 
-async def find_flags(connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]) -> list[Flag]:
-    """Those of an environment's flags that have one of these ids."""
+async def find_flags(connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]) -> Iterator[Flag]:
+    """Those of an environment's flags that have one of these ids; converted when read."""
     rows = await connection.execute(_chosen, {"environment": environment_id, "flags": list(flag_ids)})
-    return await collect(Flag(*tuple(row)) for row in rows)
+    return (Flag(*tuple(row)) for row in rows)
 
 
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:

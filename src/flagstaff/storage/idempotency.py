@@ -7,9 +7,12 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.domain.changes import Scope
 from flagstaff.storage import dialect, tables
 
 _DELETED_AT_ONCE = 500
+
+_REPLACED = ("created_at", "fingerprint", "project_id", "environment_id", "status", "body")
 
 _columns = tables.idempotency_keys.c
 _primary = (_columns.account_id, _columns.key)
@@ -17,22 +20,25 @@ _claim = dialect.upsert(
     tables.idempotency_keys,
     lambda insert: insert.on_conflict_do_update(
         index_elements=_primary,
-        set_={name: insert.excluded[name] for name in ("created_at", "fingerprint", "project_id", "status", "body")},
+        set_={name: insert.excluded[name] for name in _REPLACED},
         where=_columns.created_at <= sa.bindparam("expired_at", type_=tables.Moment),
     ),
 )
 _of_key = (_columns.account_id == sa.bindparam("account"), _columns.key == sa.bindparam("wanted"))
-_find = sa.select(_columns.fingerprint, _columns.project_id, _columns.status, _columns.body).where(*_of_key)
+_find = sa.select(
+    _columns.fingerprint, _columns.project_id, _columns.environment_id, _columns.status, _columns.body
+).where(*_of_key)
 _store = tables.idempotency_keys.update().where(*_of_key)
 _count = sa.select(sa.func.count()).where(_columns.account_id == sa.bindparam("account"))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """The response to the request with this fingerprint, and the project that it changed."""
+    """The response to the request with this fingerprint, and the project and environment that it changed."""
 
     fingerprint: bytes
     project_id: UUID | None
+    environment_id: UUID | None
     status: int
     body: bytes
 
@@ -52,10 +58,10 @@ async def claim(
 
 
 async def store_answer(
-    connection: AsyncConnection, account_id: UUID, key: str, *, project_id: UUID | None, status: int, body: bytes
+    connection: AsyncConnection, account_id: UUID, key: str, *, scope: Scope, status: int, body: bytes
 ) -> None:
-    """Complete a key that this transaction has claimed."""
-    values = {"project_id": project_id, "status": status, "body": body}
+    """Complete a key that this transaction has claimed. `scope` is where the request made its change."""
+    values = {"project_id": scope.project_id, "environment_id": scope.environment_id, "status": status, "body": body}
     await connection.execute(_store, {"account": account_id, "wanted": key, **values})
 
 

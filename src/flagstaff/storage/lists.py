@@ -27,7 +27,10 @@ class Listing:
     async def rows(
         self, connection: AsyncConnection, window: Window, parameters: Mapping[str, Any]
     ) -> Iterable[sa.Row[Any]]:
-        """The rows of one consistent state, each converted from the driver's result when it is read."""
+        """The rows, which the driver has fetched; each is converted when it is read.
+
+        Long lists are read after the connection has been released: converting them takes time, and others wait for it.
+        """
         values = {**parameters, "limit": _NO_LIMIT if window.limit is None else window.limit}
         statement = self._whole
         if window.after is not None:

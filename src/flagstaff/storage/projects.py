@@ -1,5 +1,6 @@
 """Projects in the database."""
 
+from collections.abc import Iterator
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -7,7 +8,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.projects import Project
-from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.lists import Listing
 
@@ -54,10 +54,10 @@ async def find_project_for_update(connection: AsyncConnection, project_id: UUID)
     return Project(*row) if row else None
 
 
-async def list_projects(connection: AsyncConnection, owner_id: UUID, window: Window = WHOLE) -> list[Project]:
-    """The projects of an account, newest first, by the time of their creation and their id."""
+async def list_projects(connection: AsyncConnection, owner_id: UUID, window: Window = WHOLE) -> Iterator[Project]:
+    """The projects of an account, newest first, by the time of their creation and their id; converted when read."""
     rows = await _of_owner.rows(connection, window, {"owner": owner_id})
-    return await collect(Project(*tuple(row)) for row in rows)
+    return (Project(*tuple(row)) for row in rows)
 
 
 async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:

@@ -1,6 +1,6 @@
 """Targeting rules in the database."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Rule, RuleType
 from flagstaff.domain.lists import WHOLE, Window
-from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.lists import Listing
 
@@ -60,24 +59,30 @@ async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) ->
     return _from_row(row)
 
 
-async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> list[Rule]:
-    """The rules of a flag in the order in which they are tried: by priority descending, time of creation and id."""
+async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> Iterator[Rule]:
+    """The rules of a flag in the order in which they are tried: by priority descending, time of creation and id.
+
+    Converted when read.
+    """
     rows = await _of_flag.rows(connection, window, {"flag": flag_id})
-    return await collect(_from_row(row) for row in rows)
+    return map(_from_row, rows)
 
 
 async def list_rules_of_environment(
     connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE
-) -> list[Rule]:
-    """The rules of all flags of an environment, grouped by flag, in the order in which they are tried."""
+) -> Iterator[Rule]:
+    """The rules of all flags of an environment, grouped by flag, in the order in which they are tried.
+
+    Converted when read.
+    """
     rows = await _of_environment.rows(connection, window, {"environment": environment_id})
-    return await collect(_from_row(row) for row in rows)
+    return map(_from_row, rows)
 
 
-async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> list[Rule]:
-    """The rules of some flags, in no particular order."""
+async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> Iterator[Rule]:
+    """The rules of some flags, in no particular order; converted when read."""
     rows = await connection.execute(_of_flags, {"flags": list(flag_ids)})
-    return await collect(_from_row(row) for row in rows)
+    return map(_from_row, rows)
 
 
 async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:

@@ -174,6 +174,7 @@ idempotency_keys = sa.Table(
     sa.Column("created_at", Moment, nullable=False, index=True),
     sa.Column("fingerprint", sa.LargeBinary, nullable=False),
     sa.Column("project_id", sa.Uuid),
+    sa.Column("environment_id", sa.Uuid),
     sa.Column("status", sa.SmallInteger),
     sa.Column("body", sa.LargeBinary),
 )

@@ -96,7 +96,7 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    others = Authentication(keyed, state.accounts.authenticate, state.limits.api)
+    others = Authentication(keyed, state.accounts, state.limits.api)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

@@ -1,13 +1,16 @@
 """The header Idempotency-Key of every POST under /api/projects."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID
 
 import httpx
 import pytest
 import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.changes import Change
+from flagstaff.runtime.propagation import Place, changed_places
 from flagstaff.services import idempotency
 from flagstaff.storage import tables
 from flagstaff.web.app import describe_api
@@ -243,3 +246,24 @@ async def test_requests_with_keys_of_their_own_are_each_carried_out(
     assert {answer.status_code for answer in answers} == {200}
     assert await toggles(flagstaff, flag) == 21
     assert (await ada.get(flag_path(flag))).json()["enabled"] is False
+
+
+async def test_a_repeated_change_is_announced_for_its_environment_as_the_first_was(
+    flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str
+) -> None:
+    announced: list[set[Place]] = []
+    announce = flagstaff.database._announce
+    assert announce is not None
+
+    async def note(changes: Sequence[Change]) -> None:
+        announced.append(changed_places(changes))
+        await announce(changes)
+
+    flagstaff.database.announce_to(note)
+    for _ in range(2):
+        assert (await ada.post(toggle, headers=KEY)).status_code == 200
+    created = {**KEY, "idempotency-key": "new-project"}
+    for _ in range(2):
+        project = (await ada.post("/api/projects", json={"name": "Shop"}, headers=created)).json()
+    place = (UUID(flag["project_id"]), UUID(flag["environment_id"]))
+    assert announced == [{place}] * 2 + [{(UUID(project["id"]), None)}] * 2

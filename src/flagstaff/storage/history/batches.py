@@ -140,7 +140,7 @@ async def _store_layouts(
         if stored and stored.last_used_at >= used_at - LAYOUT_USE_PRECISION:
             ids[group.environment_id, digest] = stored.id
         else:
-            content = encode_layout(group.layout)
+            content = await encode_layout(group.layout)
             values = {"environment": number, "digest": digest, "content": content, "last_used_at": used_at}
             stored_now = await connection.execute(
                 _store_layout_statement(connection), {"version": LAYOUT_VERSION, **values}

@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 import structlog
 
 from flagstaff.runtime.supervisor import Supervisor
-from flagstaff.web.edge.admission import Admission
+from flagstaff.web.edge.connection_bounds import ConnectionBounds
 from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
 
@@ -31,13 +31,13 @@ class Acceptor:
         listener: socket.socket,
         make_protocol: Callable[[], BoundedProtocol],
         *,
-        admission: Admission,
+        bounds: ConnectionBounds,
         refusals: Refusals,
         supervisor: Supervisor,
     ) -> None:
         self._listener = listener
         self._make_protocol = make_protocol
-        self._admission = admission
+        self._bounds = bounds
         self._refusals = refusals
         self._supervisor = supervisor
         self._loop = asyncio.get_running_loop()
@@ -67,11 +67,11 @@ class Acceptor:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:  # no descriptors or no memory: waiting clients wait a little longer
-                log.warning("accept_failed", error=str(error), open=self._admission.open)
+                log.warning("accept_failed", error=str(error), open=self._bounds.open)
                 self._loop.remove_reader(self._listener)
                 self._resume = self._loop.call_later(_PAUSE_SECONDS, self.start)
                 return
-            address = self._admission.enter(peer[0])
+            address = self._bounds.enter(peer[0])
             if address is None:
                 self._refuse(connection, peer)
             else:
@@ -89,7 +89,7 @@ class Acceptor:
 
     async def _open(self, connection: socket.socket, address: str) -> None:
         slot = ExitStack()  # closing it again does nothing
-        slot.callback(self._admission.leave, address)
+        slot.callback(self._bounds.leave, address)
         try:
             protocol = self._make_protocol()
             protocol.on_lost = slot.close

@@ -1,4 +1,4 @@
-"""The bounds on request bodies, by path."""
+"""The bounds on request bodies, by path, and reading whole bodies."""
 
 import re
 
@@ -52,6 +52,28 @@ class BodyLimit:
             return message
 
         await self._app(scope, receive_within_bound, send)
+
+
+async def read_body(receive: Receive) -> bytes | None:
+    """The whole body, or None if the client has left before its end."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that returns the body that was read, and then later messages."""
+    unread = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return receive_again
 
 
 def _too_large(bound: int) -> Error:

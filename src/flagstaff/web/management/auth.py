@@ -1,23 +1,24 @@
 """Authentication: everything under `/api` requires a bearer token."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Annotated
 from uuid import UUID
-from weakref import WeakValueDictionary
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error
 from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.services.accounts import Accounts
+from flagstaff.services.tokens import Claims
+from flagstaff.web.edge.bodies import read_body, replay
 from flagstaff.web.edge.limits import admit
+from flagstaff.web.management.slots import Slots
 
 PREFIX = "/api"
-# Requests of one account that run at the same time. SQLite has four readers; one is left for other accounts.
-AT_ONCE = 3
+_READING = ("GET", "HEAD")
 # Our tokens have about 250. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
 _scheme = HTTPBearer(bearerFormat="JWT", auto_error=False, description="The token from POST /auth/login.")
@@ -26,30 +27,54 @@ _scheme = HTTPBearer(bearerFormat="JWT", auto_error=False, description="The toke
 class Authentication:
     """Admits requests to `/api` only with a valid token, checked before the body is read and the route looked up.
 
-    An account's requests count against its limit. Only a few run at a time, until their responses are sent; the others
-    wait. So an account gets only a share of the event loop, the database and the memory.
+    An account's requests count against its limit. Only a few run at a time; the others wait. So an account gets only a
+    share of the event loop, the database and the memory. Reads and writes have separate slots: however slowly an
+    account's clients receive long lists, its next toggle does not wait for them.
     """
 
-    def __init__(
-        self, app: ASGIApp, authenticate: Callable[[str], Awaitable[Actor]], limiter: SlidingWindow | None
-    ) -> None:
+    def __init__(self, app: ASGIApp, accounts: Accounts, limiter: SlidingWindow | None) -> None:
         self._app = app
-        self._authenticate = authenticate
+        self._accounts = accounts
         self._limiter = limiter
-        self._turns: WeakValueDictionary[UUID | None, asyncio.Semaphore] = WeakValueDictionary()
+        self._read_slots = Slots()
+        self._write_slots = Slots()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
             await self._app(scope, receive, send)
             return
-        actor = await self._authenticate(bearer_token(scope))
-        admit(self._limiter, actor.account_id)
-        scope["state"]["actor"] = actor
-        turns = self._turns.get(actor.account_id) or self._turns.setdefault(
-            actor.account_id, asyncio.Semaphore(AT_ONCE)
-        )
-        async with turns:
-            await self._app(scope, receive, send)
+        claims = self._accounts.read_token(bearer_token(scope))
+        scope["state"]["actor"] = await self._authenticate(claims)
+        if scope["method"] in _READING:
+            # Until the last part is sent, because the whole response is in memory.
+            async with self._read_slots.take(claims.account_id):
+                await self._app(scope, receive, send)
+        else:
+            await self._write(claims.account_id, scope, receive, send)
+
+    async def _authenticate(self, claims: Claims) -> Actor:
+        """The token's account. The request is counted first, so that a refused one costs no query."""
+        admit(self._limiter, claims.account_id)
+        try:
+            return await self._accounts.authenticate(claims)
+        except Error as error:
+            if self._limiter is not None and error.code is Code.UNAUTHENTICATED:
+                self._limiter.forgive(claims.account_id)  # someone with an ended token must not use up the limit
+            raise
+
+    async def _write(self, account_id: UUID, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a write, which has its slot only from the arrival of its body until its response begins."""
+        body = await read_body(receive)
+        if body is None:
+            return
+        async with AsyncExitStack() as slot:
+            await slot.enter_async_context(self._write_slots.take(account_id))
+
+            async def release_and_send(message: Message) -> None:
+                await slot.aclose()
+                await send(message)
+
+            await self._app(scope, replay(body, receive), release_and_send)
 
 
 def bearer_token(scope: Scope) -> str:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.errors import invalid_field
 from flagstaff.services.idempotency import Answer, Idempotency
+from flagstaff.web.edge.bodies import read_body, replay
 
 PREFIX = "/api/projects"
 KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
@@ -40,7 +41,7 @@ class IdempotencyKeys:
             await self._app(scope, receive, send)
             return
         key = _read_key(scope)
-        body = await _read_body(receive) if key is not None else None
+        body = await read_body(receive) if key is not None else None
         if key is None:
             await self._app(scope, receive, send)
         elif body is not None:
@@ -53,7 +54,7 @@ class IdempotencyKeys:
             async def collect(message: Message) -> None:
                 messages.append(message)
 
-            await self._app(scope, _replay(body, receive), collect)
+            await self._app(scope, replay(body, receive), collect)
             status: int = messages[0]["status"]
             if status >= 300:
                 raise _FailedError(messages)
@@ -89,25 +90,3 @@ def _fingerprint(scope: Scope, body: bytes) -> bytes:
     digest = hashlib.sha256(f"{scope['method']} {scope['path']}".encode(errors="surrogatepass"))
     digest.update(b"?" + scope.get("query_string", b"") + b"\n" + body)
     return digest.digest()
-
-
-async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body, read before anything is locked; None if the client has left."""
-    parts = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that returns the body that was read, and then later messages."""
-    unread = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive_again() -> Message:
-        return unread.pop() if unread else await receive()
-
-    return receive_again

@@ -1,7 +1,6 @@
 """Converts the framework's errors for bad input and unknown routes to problem documents."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -13,6 +12,7 @@ from starlette.routing import Match
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 from flagstaff.web.edge.errors import Problem, internal_problem, problem, problem_of
+from flagstaff.web.edge.fields import MAX_FIELD_ERRORS, unknown_field
 
 _MESSAGES = {
     "missing": "is required",
@@ -28,9 +28,6 @@ _MESSAGES = {
     "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
-# More would not help: each takes time on the event loop, and a body can contain many thousands.
-_MAX_FIELD_ERRORS = 20
-_GUESS_MAX_LENGTH = 64  # a longer name resembles no field, and comparing it is slow
 _METHODS_OF_FILES = ("GET", "HEAD")  # inside the mounted folder, the only place where no route matches
 _UNREADABLE = "cannot be read as JSON: it is nested too deeply or contains a number that is too long"
 _DETAILS = {
@@ -54,7 +51,7 @@ async def _domain_error(request: Request, error: Exception) -> Response:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    fields = [_field_error(request, each) for each in error.errors()[:_MAX_FIELD_ERRORS]]
+    fields = [_field_error(request, each) for each in error.errors()[:MAX_FIELD_ERRORS]]
     return _response(
         problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
     )
@@ -83,7 +80,7 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
         case "value_error":
             return FieldError(field, str(error["ctx"]["error"]))
         case "extra_forbidden":
-            return FieldError(field, _unknown(request, place, field))
+            return FieldError(field, unknown_field(field, _known_fields(request.scope.get("route"), place)))
         case "literal_error":
             return FieldError(field, f"must be {error['ctx']['expected']}")
         case "greater_than_equal":
@@ -92,13 +89,6 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
             return FieldError(field, f"must be at most {error['ctx']['le']}")
         case kind:
             return FieldError(field, _MESSAGES.get(kind, error["msg"]))
-
-
-def _unknown(request: Request, place: str, field: str) -> str:
-    known = _known_fields(request.scope.get("route"), place)
-    near = get_close_matches(field, known, n=1) if len(field) <= _GUESS_MAX_LENGTH else []
-    advice = f"did you mean {near[0]}?" if near else f"known fields are {', '.join(known)}"
-    return f"is not a known field; {advice}"
 
 
 def _known_fields(route: object, place: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from starlette.types import Receive, Scope, Send
 
+from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import problem, send_problem
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.sdk.evaluate import Evaluate, sdk_key_in
@@ -21,7 +22,7 @@ class EvaluateRoute:
             return
         self._evaluate.admit(self._limits.client(scope))
         sdk_key = sdk_key_in(scope["headers"])
-        body = await _read(receive)
+        body = await read_body(receive)
         if body is None:
             return
         project = self._evaluate.find(sdk_key) or await self._evaluate.load(sdk_key)
@@ -29,15 +30,3 @@ class EvaluateRoute:
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": answer})
-
-
-async def _read(receive: Receive) -> bytes | None:
-    """The body, or None if the client has left before its end."""
-    parts = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(parts)

@@ -4,15 +4,13 @@ Only invalid requests pay for this second parse.
 """
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from itertools import islice
 
 import msgspec
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
+from flagstaff.web.edge.fields import MAX_FIELD_ERRORS, unknown_field
 
-_MAX_FIELD_ERRORS = 20
-_GUESS_MAX_LENGTH = 64  # a longer name resembles no field, and comparing it is slow
 _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 # Each field's types, identified by the first byte of its JSON, and how to describe them.
 _BODY = {"environment": (b'"', "a string"), "context": (b"{n", "an object or null")}
@@ -30,7 +28,7 @@ def describe(body: bytes, refusal: Exception) -> Error:
     if not isinstance(refusal, msgspec.ValidationError):
         return invalid_field("body", "is not valid JSON")
     try:
-        fields = list(islice(_mistakes(body), _MAX_FIELD_ERRORS))
+        fields = list(islice(_mistakes(body), MAX_FIELD_ERRORS))
     except msgspec.ValidationError:
         return invalid_field("body", "must be an object")
     except RecursionError:
@@ -51,7 +49,7 @@ def _mistakes(body: bytes) -> Iterator[FieldError]:
         yield from _mistyped(_decode_object(context), _CONTEXT, "context.")
     for name in document:
         if name not in _BODY:
-            yield FieldError(name, _unknown(name))
+            yield FieldError(name, unknown_field(name, _BODY))
 
 
 def _mistyped(
@@ -60,8 +58,3 @@ def _mistyped(
     for name, (beginnings, words) in types.items():
         if name in values and bytes(values[name])[0] not in beginnings:
             yield FieldError(prefix + name, f"must be {words}")
-
-
-def _unknown(name: str) -> str:
-    near = get_close_matches(name, _BODY, n=1) if len(name) <= _GUESS_MAX_LENGTH else []
-    return f"is not a known field; {f'did you mean {near[0]}?' if near else 'known fields are environment, context'}"

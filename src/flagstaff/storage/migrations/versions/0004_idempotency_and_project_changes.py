@@ -42,6 +42,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.Column("fingerprint", sa.LargeBinary, nullable=False),
         sa.Column("project_id", sa.Uuid),
+        sa.Column("environment_id", sa.Uuid),
         sa.Column("status", sa.SmallInteger),
         sa.Column("body", sa.LargeBinary),
         sa.PrimaryKeyConstraint("account_id", "key", name="idempotency_keys_primary"),

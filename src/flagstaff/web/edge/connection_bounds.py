@@ -7,7 +7,7 @@ from flagstaff.runtime.client_address import client_address, is_trusted
 from flagstaff.settings import IPNetwork
 
 
-class Admission:
+class ConnectionBounds:
     """Counts open connections. The bound per address does not apply to trusted proxies, which carry many clients."""
 
     def __init__(self, *, most: int, most_per_address: int, trusted_proxies: Sequence[IPNetwork]) -> None:

@@ -1,0 +1,57 @@
+"""Long lists take a while to convert. Nobody waits for a database connection meanwhile."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from flagstaff import pacing
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.quotas import flags_per_environment, rules_per_flag
+from flagstaff.services.flags import Flags
+from flagstaff.services.rules import Rules
+from flagstaff.services.snapshots import SnapshotSource
+from flagstaff.storage.database import Database
+from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
+
+ACCOUNT = make_account()
+ACTOR = Actor(ACCOUNT.id, ACCOUNT.email)
+PROJECT = make_project(ACCOUNT.id)
+ENVIRONMENT = make_environment(PROJECT.id)
+MANY = 600
+AT_ONCE = 4
+
+Use = Callable[[Database], Awaitable[object]]
+
+
+def list_flags(database: Database) -> Awaitable[object]:
+    service = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000))
+    return service.list_flags(ACTOR, PROJECT.id, ENVIRONMENT.id)
+
+
+def list_rules(database: Database) -> Awaitable[object]:
+    service = Rules(database, lambda: datetime.now(UTC), rules_per_flag(10))
+    return service.list_rules_of_environment(ACTOR, PROJECT.id, ENVIRONMENT.id)
+
+
+def load_snapshot(database: Database) -> Awaitable[object]:
+    return SnapshotSource(database).load_project(PROJECT.id)
+
+
+@pytest.mark.parametrize("use", [list_flags, list_rules, load_snapshot])
+async def test_a_long_list_is_converted_after_its_connection_is_released(database: Database, use: Use) -> None:
+    flags = [make_flag(ENVIRONMENT, key=f"flag-{number}") for number in range(MANY)]
+    await store_all(database, ACCOUNT, PROJECT, ENVIRONMENT, *flags, *map(make_rule, flags))
+    turn = pacing._turns[asyncio.get_running_loop()] = asyncio.Lock()
+
+    async with turn:  # so that nothing gets beyond its first piece
+        uses = [asyncio.ensure_future(use(database)) for _ in range(AT_ONCE)]
+        async with asyncio.timeout(10):
+            while len(turn._waiters or ()) < AT_ONCE:  # type: ignore[attr-defined]
+                await asyncio.sleep(0)
+        held = [engine for engine in database._engines() if engine.pool.checkedout()]  # type: ignore[attr-defined]
+    results = await asyncio.gather(*uses)
+
+    assert not held
+    assert all(results)
