@@ -46,7 +46,7 @@ async def test_a_wrong_password_and_an_unknown_email_get_the_same_answer(ada: Ca
         await log_in(client, password=""),
         await log_in(client, email="nobody@example.com"),
         await log_in(client, email="no address", password="short"),
-        await log_in(client, email="x" * 100_000),
+        await log_in(client, email="x" * 10_000),
     ]
 
     for answer in answers:
