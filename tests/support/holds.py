@@ -17,6 +17,13 @@ class Holds:
 
     longest: float = 0
     looks: int = 0
+    unit: float = 0
+    """What a millisecond's work of a quiet machine takes here and now: machines and their moods differ."""
+
+    @property
+    def longest_in_units(self) -> float:
+        """The longest time, as a multiple of the unit."""
+        return self.longest / self.unit
 
 
 @asynccontextmanager
@@ -25,6 +32,7 @@ async def watch_holds() -> AsyncIterator[Holds]:
     holds = Holds()
     gc.collect()
     gc.disable()
+    units = [_time_unit() for _ in range(5)]
 
     async def watch() -> None:
         before = time.thread_time()
@@ -40,10 +48,18 @@ async def watch_holds() -> AsyncIterator[Holds]:
     try:
         yield holds
     finally:
+        units += [_time_unit() for _ in range(5)]
+        holds.unit = sorted(units)[len(units) // 2]
         gc.enable()
         await asyncio.sleep(0)
         watching.cancel()
         await asyncio.wait([watching])
+
+
+def _time_unit() -> float:
+    began = time.thread_time()
+    assert {str(number): [number] for number in range(5000)}
+    return time.thread_time() - began
 
 
 async def ask(

@@ -17,8 +17,8 @@ from tests.support.builders import make_environment, make_flag, make_rule, store
 from tests.support.holds import ask, watch_holds
 from tests.web.conftest import PASSWORD, Call
 
-# A few milliseconds, with a margin for a busy processor that takes several times as long.
-LONGEST_SECONDS = 0.05
+# Some milliseconds on a quiet machine, measured by what the machine at hand takes for a known piece of work.
+LONGEST_UNITS = 50
 UNKNOWN = {f"x{number}": 0 for number in range(10_000)}
 
 
@@ -40,7 +40,7 @@ async def test_a_list_of_long_flags_is_made_in_pieces(flagstaff: Flagstaff, ada:
         answers = await asyncio.gather(*(ask(flagstaff.asgi, "GET", path, token=ada.token) for _ in range(4)))
 
     assert all(status == 200 and length > 8_000_000 for status, length in answers)
-    assert holds.longest < LONGEST_SECONDS
+    assert holds.longest_in_units < LONGEST_UNITS
 
 
 async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
@@ -56,7 +56,7 @@ async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
             status, _ = await ask(flagstaff.asgi, "POST", f"{flag_path(flag)}/toggle", token=ada.token)
             assert status == 200
 
-    assert holds.longest < LONGEST_SECONDS
+    assert holds.longest_in_units < LONGEST_UNITS
     answer = await client.evaluate(project["sdk_key"])
     assert answer.json()["flags"]["new-checkout"]["enabled"] is False
 
@@ -70,7 +70,7 @@ async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
         async with watch_holds() as holds:
             status, _ = await ask(flagstaff.asgi, method, path, token=ada.token, content=content)
         assert status == 400
-        assert holds.longest < LONGEST_SECONDS
+        assert holds.longest_in_units < LONGEST_UNITS
         answer = await ada.request(method, path, json=UNKNOWN)
         assert field_errors(answer) == {"body": "has 10000 fields; at most 40 are accepted"}
 
@@ -88,7 +88,7 @@ async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, clien
 async def test_the_description_of_the_api_is_built_once_and_sent_once(flagstaff: Flagstaff, client: Caller) -> None:
     async with watch_holds() as holds:
         await ask(flagstaff.asgi, "GET", "/openapi.json")
-    assert holds.longest < LONGEST_SECONDS
+    assert holds.longest_in_units < LONGEST_UNITS
     for path in ("/openapi.json", "/docs", "/docs/start.js"):
         first = await client.get(path)
         again = await client.get(path, headers={"if-none-match": first.headers["etag"]})
