@@ -27,8 +27,11 @@ class Holds:
 
 
 @asynccontextmanager
-async def watch_holds() -> AsyncIterator[Holds]:
-    """Watch the loop, without garbage collection, which would scan all of the tests' modules."""
+async def watch_holds(pause_seconds: float = 0) -> AsyncIterator[Holds]:
+    """Watch the loop, without garbage collection, which would scan all of the tests' modules.
+
+    With a pause between two looks, the threads of a database get the interpreter more often.
+    """
     holds = Holds()
     gc.collect()
     gc.disable()
@@ -37,7 +40,7 @@ async def watch_holds() -> AsyncIterator[Holds]:
     async def watch() -> None:
         before = time.thread_time()
         while True:
-            await asyncio.sleep(0)
+            await asyncio.sleep(pause_seconds)
             now = time.thread_time()
             holds.longest = max(holds.longest, now - before)
             holds.looks += 1
@@ -68,6 +71,7 @@ async def ask(
     path: str,
     *,
     token: str = "",
+    query: str = "",
     content: bytes = b"",
     linger: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[int, int]:
@@ -83,7 +87,7 @@ async def ask(
         "method": method,
         "path": path,
         "raw_path": path.encode(),
-        "query_string": b"",
+        "query_string": query.encode(),
         "root_path": "",
         "scheme": "http",
         "headers": headers if token else headers[1:],
