@@ -14,7 +14,7 @@ async def test_a_new_sdk_key_revokes_the_old_one_after_a_warning(ada: Person) ->
     await ada.press("Show the key")
     await expect(shown).to_have_text(project["sdk_key"])
     await ada.press("Regenerate key")
-    await expect(page.get_by_role("dialog")).to_contain_text("gets 401 from evaluate")
+    await expect(page.get_by_role("dialog")).to_contain_text("get a 401 from evaluate")
     await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 200
     await ada.press("Regenerate key")
