@@ -62,8 +62,8 @@ async def test_the_access_log_can_be_switched_off(log_stream: io.StringIO, ada: 
 
 
 async def test_each_request_leaves_one_line_with_its_id(log_stream: io.StringIO, ada: Caller) -> None:
-    answer = await ada.get("/api/projects?token=x", headers={"x-request-id": "mine-1"})
+    answer = await ada.get("/api/me?token=x", headers={"x-request-id": "mine-1"})
 
     (line,) = (entry for entry in map(json.loads, log_stream.getvalue().splitlines()) if entry["event"] == "request")
     assert answer.headers["x-request-id"] == line["request_id"] == "mine-1"
-    assert (line["method"], line["path"], line["status"], line["client"]) == ("GET", "/api/projects", 200, "192.0.2.1")
+    assert (line["method"], line["path"], line["status"], line["client"]) == ("GET", "/api/me", 200, "192.0.2.1")
