@@ -40,7 +40,7 @@ async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
 
 
 async def test_an_unknown_token_is_refused(client: Caller) -> None:
-    for token in ("", "x", "\0", "é" * 43, "x" * 200_000):
+    for token in ("", "x", "\0", "é" * 43, "x" * 10_000):
         answer = await reset(client, token)
         assert (answer.status_code, answer.json()["detail"]) == (400, NOT_VALID)
 
