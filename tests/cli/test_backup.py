@@ -27,7 +27,7 @@ from tests.support.remote import Load, RemoteCaller, under_load
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, postgresql_store
 
-UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 UNSAVED_SECONDS = 1.0  # how long an evaluation may take to reach the history
 
 

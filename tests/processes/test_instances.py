@@ -13,7 +13,12 @@ from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
 
-ENVIRON = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off", "FLAGSTAFF_SECRET_KEY": "k" * 32}
+ENVIRON = {
+    "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off",
+    "FLAGSTAFF_API_RATE_LIMIT": "off",
+    "FLAGSTAFF_ACCESS_LOG": "off",
+    "FLAGSTAFF_SECRET_KEY": "k" * 32,
+}
 
 
 @dataclass

@@ -22,7 +22,11 @@ LOST_SECONDS = 1.0
 
 
 async def test_a_kill_under_load_loses_no_acknowledged_write_and_at_most_a_second_of_history(store: Store) -> None:
-    unlimited = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+    unlimited = {
+        "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off",
+        "FLAGSTAFF_API_RATE_LIMIT": "off",
+        "FLAGSTAFF_ACCESS_LOG": "off",
+    }
     async with ServerProcess(store, unlimited) as server:
         async with RemoteCaller(server.url) as caller:
             await caller.sign_up()

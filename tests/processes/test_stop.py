@@ -13,7 +13,7 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store
 
 GRANTED_SECONDS = 10  # the time that process managers allow before they kill
-UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
 async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_acknowledged(store: Store) -> None:

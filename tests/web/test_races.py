@@ -25,7 +25,7 @@ CREATIONS = 16
 @pytest.fixture
 def environ() -> dict[str, str]:
     """No limit."""
-    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ _configuration = re.compile(r"\b(FROM|INTO|UPDATE|JOIN) (accounts|projects|envir
 @pytest.fixture
 def environ() -> dict[str, str]:
     """No limit."""
-    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def store(sqlite_template: Path, data_directory: Path) -> Store:
 @pytest.fixture
 def environ() -> dict[str, str]:
     """No limits, except in tests about them."""
-    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
 @pytest.fixture
