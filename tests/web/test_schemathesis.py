@@ -23,6 +23,8 @@ EXAMPLES = 10
 EMAIL, PASSWORD = "ada@example.com", "correct horse"
 # Where a 400 may have a reason that a schema cannot express.
 BEYOND_SCHEMAS = {
+    "list_project_changes": "the actor is an id or an email, the cursor is one from a page",
+    "list_my_changes": "the cursor is one from a page",
     "list_projects": "the cursor is one from a part",
     "list_environments": "the cursor is one from a part",
     "list_flags": "the cursor is one from a part",
