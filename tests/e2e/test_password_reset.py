@@ -72,7 +72,7 @@ async def test_a_forgotten_password_is_reset_by_the_link_in_the_mail(ada: Person
     await expect(page.get_by_role("textbox", name="New password")).to_have_attribute("aria-invalid", "true")
     await ada.fill(New_password="a better password")
     await ada.press("Set password")
-    await ada.sees("Your password is set.")
+    await ada.sees("Your password has been set.")
     await page.get_by_role("link", name="Sign in").click()
     await ada.fill(Email=ada.email, Password="a better password")
     await ada.press("Sign in")

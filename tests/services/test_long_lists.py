@@ -8,7 +8,7 @@ import pytest
 
 from flagstaff import pacing
 from flagstaff.domain.changes import Actor
-from flagstaff.domain.quotas import flags_per_environment, rules_per_flag
+from flagstaff.domain.quotas import flags_per_environment, rules_per_environment, rules_per_flag
 from flagstaff.services.flags import Flags
 from flagstaff.services.rules import Rules
 from flagstaff.services.snapshots import SnapshotSource
@@ -31,7 +31,7 @@ def list_flags(database: Database) -> Awaitable[object]:
 
 
 def list_rules(database: Database) -> Awaitable[object]:
-    service = Rules(database, lambda: datetime.now(UTC), rules_per_flag(10))
+    service = Rules(database, lambda: datetime.now(UTC), rules_per_flag(10), rules_per_environment(1_000))
     return service.list_rules_of_environment(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 

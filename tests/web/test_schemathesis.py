@@ -82,7 +82,8 @@ class Service:
         assert request.method
         assert request.url
         body = request.body or b""
-        return await self._anybody.request(request.method, request.url, headers=dict(request.headers), content=body)
+        headers = [(name, value.encode("latin-1")) for name, value in request.headers.items()]
+        return await self._anybody.request(request.method, request.url, headers=headers, content=body)
 
     def _sign_in(self) -> None:
         credentials = {"email": EMAIL, "password": PASSWORD}
