@@ -229,7 +229,8 @@ async def test_a_transaction_cancelled_half_way_stores_and_announces_nothing(dat
             await asyncio.Event().wait()
 
     task = asyncio.create_task(write_and_linger())
-    await written.wait()
+    async with asyncio.timeout(30):
+        await written.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -250,7 +251,8 @@ async def test_a_caller_who_gives_up_does_not_stop_the_announcement(database: Da
     listener = Listener(database)
     listener.go_on.clear()
     task = asyncio.create_task(write_alone(database))
-    await listener.begun.wait()
+    async with asyncio.timeout(30):
+        await listener.begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -17,6 +17,7 @@ from flagstaff.storage import sqlite_driver
 
 POOL_SIZE = 10
 READERS = 4
+_READERS_NICENESS = 5
 _WAIT_SECONDS = 5
 _MIGRATION_WAIT_SECONDS = 600
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
@@ -81,7 +82,8 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     """
     engine = create_async_engine(
         sqlite_url(path),
-        async_creator=partial(sqlite_driver.connect, path),
+        # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
+        async_creator=partial(sqlite_driver.connect, path, niceness=0 if write else _READERS_NICENESS),
         pool_size=1 if write else READERS,
         max_overflow=0,
         hide_parameters=True,  # errors are logged, and users' data must not be

@@ -245,7 +245,7 @@ def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
     head = {"since": format_moment(summary.since), "until": format_moment(summary.until), "interval": interval}
     yield encode_json(head)[:-1] + b',"flags":{'
     before_flag = b""
-    for key, intervals in summary.flags():
+    for key, intervals in summary.take_flags():
         yield before_flag + encode_json(key) + b":["
         before_interval = b""
         for each in intervals:
