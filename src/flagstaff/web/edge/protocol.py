@@ -147,6 +147,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fail(413, f"The body has more than {self.bounds.body_pieces:,} chunks. Send fewer, longer ones.")
         super().on_body(body)
 
+    def on_response_complete(self) -> None:
+        if self.cycle.response_complete:
+            self.cycle.body = bytearray()  # what the application did not read would stay until the next request
+        super().on_response_complete()
+
     def data_received(self, data: bytes) -> None:
         if self._is_refused:
             return
