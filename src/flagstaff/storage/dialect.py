@@ -131,7 +131,7 @@ def migrating_engine(url: str | None, configuration: Path, history: Path, *, jou
 
 
 def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: str) -> AsyncEngine:
-    engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool)
+    engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool, hide_parameters=True)
 
     # Foreign keys are not enforced here: altering a table in SQLite drops and rebuilds it, which must not cascade.
     @sa.event.listens_for(engine.sync_engine, "connect")
