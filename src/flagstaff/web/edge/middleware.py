@@ -109,7 +109,12 @@ class Edge:
             await send_problem(problem_of(error, request_id), send)
         except ClientDisconnect:
             return  # the client left before it had sent its request; `_note` finds that there is no response
-        except Exception:
+        except Exception as error:
+            # The framework wraps an Error that is raised after the response has begun.
+            if exchange.status and isinstance(error.__cause__, Error):
+                reason = error.__cause__.message
+                log.warning("response_cut_short", method=scope["method"], path=scope["path"], reason=reason)
+                return  # the server closes the connection, because the response is incomplete
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if not exchange.status:
                 await send_problem(internal_problem(request_id), send)
