@@ -35,7 +35,7 @@ async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_acknowledge
             assert not missing, f"{len(missing)} of {len(load.evaluated)} evaluations are not in the history"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_running_request_is_finished_while_new_connections_are_refused(
     server: ServerProcess, number: signal.Signals
 ) -> None:

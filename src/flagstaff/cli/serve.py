@@ -75,7 +75,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; a second SIGINT ends running requests at once.
+    """Serve until SIGTERM, SIGINT or SIGHUP; a second SIGINT ends running requests at once.
 
     Raises:
         Error: what `Flagstaff.start` raises; CONFLICT when the address is in use.
@@ -103,7 +103,9 @@ async def _serve(settings: Settings) -> None:
     )
     server = _Server(config, flagstaff)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+            continue  # nohup: the server outlives its terminal
         loop.add_signal_handler(number, server.handle_exit, number, None)
     with _listen(settings) as listener:
         try:
