@@ -41,7 +41,7 @@ from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.storage.data_directory import DataDirectory
-from flagstaff.storage.database import Database
+from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
 from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
@@ -192,6 +192,7 @@ class Flagstaff:
         self._directory.warn_if_open()
         for revision in await migrate(self._settings.database_url, self._settings.data_dir):
             log.info("migrated", revision=revision)
+        self.database.note_files()
         await self.snapshots.start()
         if self._instances:
             purpose, is_working = "applies the changes of other instances", self._instances.is_connected
@@ -286,6 +287,7 @@ class Flagstaff:
         export.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: tasks.restarts)
 
     async def _check_readiness(self) -> None:
+        self.database.require_files(CONFIGURATION_FILE, HISTORY_FILE)
         try:
             async with asyncio.timeout(_READINESS_SECONDS):
                 is_migrated = await is_current(self.database)

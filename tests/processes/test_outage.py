@@ -2,12 +2,16 @@
 
 import asyncio
 import time
+from pathlib import Path
 
+import pytest
+
+from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.api import flag_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess
-from tests.support.stores import Store
+from tests.support.stores import Store, sqlite_store
 
 GRANTED_SECONDS = 10  # the time that process managers allow before they kill
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
@@ -92,3 +96,32 @@ async def test_a_database_that_hangs_is_reported_and_delays_neither_evaluations_
         async with asyncio.timeout(30):
             while load.evaluated.keys() - await load.recorded_users(caller):
                 await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("name", [CONFIGURATION_FILE, HISTORY_FILE])
+async def test_no_write_is_acknowledged_once_the_database_is_deleted(
+    sqlite_template: Path, data_directory: Path, name: str
+) -> None:
+    async with (
+        ServerProcess(sqlite_store(sqlite_template, data_directory)) as server,
+        RemoteCaller(server.url) as caller,
+    ):
+        await caller.sign_up()
+        project = await caller.create_project()
+        flag = await caller.create_flag(await caller.get_environment(project))
+        (data_directory / name).rename(data_directory / "aside")
+        toggle = await caller.post(f"{flag_path(flag)}/toggle")
+        if name == CONFIGURATION_FILE:
+            assert (toggle.status_code, "was deleted or replaced" in toggle.json()["detail"]) == (503, True)
+        else:
+            assert toggle.status_code == 200
+        answer = await caller.evaluate(project["sdk_key"])
+        assert answer.json()["flags"][flag["key"]]["enabled"] is (name == CONFIGURATION_FILE)
+        async with asyncio.timeout(5):
+            while (await caller.get("/ready")).status_code != 503:
+                await asyncio.sleep(0.05)
+        (data_directory / "aside").rename(data_directory / name)
+        assert (await caller.post(f"{flag_path(flag)}/toggle")).status_code == 200
+        async with asyncio.timeout(5):
+            while (await caller.get("/ready")).status_code != 200:
+                await asyncio.sleep(0.05)
