@@ -102,21 +102,37 @@ async def _serve(settings: Settings) -> None:
         timeout_graceful_shutdown=_FINISH_REQUESTS_SECONDS,
     )
     server = _Server(config, flagstaff)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
-            continue  # nohup: the server outlives its terminal
-        loop.add_signal_handler(number, server.handle_exit, number, None)
+    begun = asyncio.Event()
+    _obey_signals(server, begun)
     with _listen(settings) as listener:
         try:
             await flagstaff.start()
+            begun.set()
             _settle_memory()
             _warn(settings)
             _greet(settings, listener.getsockname()[1])
             await server.serve(sockets=[listener])
+        except asyncio.CancelledError:
+            if not server.should_exit:
+                raise
         finally:
             await flagstaff.stop()
     log.info("stopped")
+
+
+def _obey_signals(server: _Server, begun: asyncio.Event) -> None:
+    """Make signals end the server; until it has begun, also a start that waits, for example for a migration."""
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+
+    def end(number: int) -> None:
+        server.handle_exit(number, None)
+        if main is not None and not begun.is_set():
+            main.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+            continue  # nohup: the server outlives its terminal
+        loop.add_signal_handler(number, end, number)
 
 
 def _settle_memory() -> None:
