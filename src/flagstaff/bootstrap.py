@@ -311,6 +311,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
     flagstaff = Flagstaff(settings)
     try:
         if not await is_current(flagstaff.database):
+            await flagstaff.database.close()  # no other connection may have the files open
             await _migrate_alone(settings)
         yield flagstaff.accounts
     finally:

@@ -166,6 +166,12 @@ def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
     return isinstance(cause, asyncpg.ForeignKeyViolationError)
 
 
+def is_in_use(error: DBAPIError) -> bool:
+    """Whether a statement failed because another connection uses the SQLite file."""
+    cause = _driver_error(error)
+    return isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
+
+
 def is_outage(error: Exception) -> bool:
     """Whether an error means that the database is unreachable, full or overloaded, and not that our SQL is wrong."""
     if isinstance(error, (OSError, asyncpg.InterfaceError, sa.exc.TimeoutError)):
