@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -95,6 +97,21 @@ class PostgresServer:
         """Stop the server and start it again with the same data."""
         self.stop(crash=crash)
         self.start()
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Pause all its processes until the block ends: connections can be opened, but nothing is answered."""
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        processes = [self._process.pid, *map(int, children)]
+        for process_id in processes:
+            os.kill(process_id, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process_id in reversed(processes):
+                with suppress(ProcessLookupError):
+                    os.kill(process_id, signal.SIGCONT)
 
     def delete(self) -> None:
         """Stop the server and delete its folder."""

@@ -24,9 +24,10 @@ _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in t
 
 # Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
 RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
-# SQLSTATE classes: connection exceptions, refused logins, missing databases, missing privileges, insufficient
-# resources, operator intervention, system errors.
-_OUTAGE_CLASSES = ("08", "28", "3D", "42501", "53", "57", "58")
+# SQLSTATE classes and codes: connection exceptions, a read-only server (a standby, or one whose disk is full), an idle
+# or long transaction that was ended, refused logins, missing databases, deadlocks, missing privileges, insufficient
+# resources, a lock that was not granted in time, operator intervention, system errors.
+_OUTAGE_CLASSES = ("08", "25006", "25P03", "25P04", "28", "3D", "40", "42501", "53", "55P03", "57", "58")
 _SQLITE_OUTAGES = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -165,6 +166,12 @@ def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
     if isinstance(cause, sqlite3.IntegrityError):
         return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
     return isinstance(cause, asyncpg.ForeignKeyViolationError)
+
+
+def is_in_use(error: DBAPIError) -> bool:
+    """Whether a statement failed because another connection uses the SQLite file."""
+    cause = _driver_error(error)
+    return isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
 
 
 def is_outage(error: Exception) -> bool:
