@@ -1,16 +1,27 @@
 """The language-neutral cases of spec/evaluation, through the compiler and the evaluator."""
 
 import json
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from flagstaff.domain.flags import RuleType, check_priority, check_rule_value
+from flagstaff.domain.flags import (
+    DEFAULT_STICKINESS,
+    Fallthrough,
+    RuleType,
+    check_bucketing_key,
+    check_priority,
+    check_rule_value,
+    check_stickiness,
+)
 from flagstaff.domain.keys import check_flag_key
 from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.web.sdk.attributes import read_attributes
 from tests.support.builders import AT, make_environment, make_flag, make_rule
 
 FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))
@@ -30,6 +41,9 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
         key=check_flag_key(values["key"]),
         enabled=values["enabled"],
         rollout_percentage=values["rollout_percentage"],
+        fallthrough=Fallthrough(values.get("fallthrough", "rollout")),
+        bucketing_key=check_bucketing_key(values["bucketing_key"]) if "bucketing_key" in values else None,
+        stickiness=check_stickiness(values.get("stickiness", DEFAULT_STICKINESS)),
     )
     rules = [
         make_rule(
@@ -46,11 +60,19 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
     return TargetedFlag(flag, rules)
 
 
+def _attributes(custom: dict[str, Any], wanted: Collection[str]) -> Mapping[str, object]:
+    """The attributes as the endpoint reads them from a body."""
+    given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in custom.items()}
+    return read_attributes(given, wanted)
+
+
 @pytest.mark.parametrize(("flags", "case"), CASES)
 def test_an_environment_answers_as_the_case_says(flags: list[dict[str, Any]], case: dict[str, Any]) -> None:
     snapshot = compile_environment(ENVIRONMENT, map(targeted, flags))
     context = case["context"] or {}
-    body, _ = evaluate(snapshot, context.get("user_id"), context.get("user_email"))
+    targeting = snapshot.targeting
+    attributes = _attributes(context.get("custom_attributes", {}), targeting.attributes if targeting else ())
+    body, _ = evaluate(snapshot, context.get("user_id"), context.get("user_email"), attributes)
     assert json.loads(body) == {"flags": case["expected"]}
 
 
@@ -64,5 +86,6 @@ def test_the_cases_show_every_reason() -> None:
         "User in 100% rollout",
         "User not in 99% rollout",
         "Flag enabled globally",
+        "No targeting rule matched",
     ):
         assert reason in reasons

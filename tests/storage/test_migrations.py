@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
+from dataclasses import replace
 from struct import unpack
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,26 +17,40 @@ from alembic.migration import MigrationContext
 
 from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
 from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.flags import Fallthrough, Flag, Rule
+from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.accounts import find_account
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.flags import get_flag
 from flagstaff.storage.history.batches import find_environment_number
 from flagstaff.storage.history.deletions import list_bytes
 from flagstaff.storage.history.rollups import roll_up
 from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.idempotency import claim
 from flagstaff.storage.migrate import current_revision, is_current, migrate
-from tests.support.builders import AT, make_account, make_flag, make_rule, store_all
+from flagstaff.storage.rules import get_rule
+from tests.support.builders import (
+    AT,
+    make_account,
+    make_environment,
+    make_flag,
+    make_project,
+    make_rule,
+    store_all,
+)
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006"]
 NEWEST = REVISIONS[-1]
+DEFAULTS = make_flag()
 
 
-async def migrate_store(store: Store, revision: str = "head") -> list[str]:
-    return await migrate(store.database_url, store.data_directory, revision)
+async def migrate_store(store: Store, revision: str = "head", *, force: bool = False) -> list[str]:
+    return await migrate(store.database_url, store.data_directory, revision, force=force)
 
 
 async def run_on(store: Store, function: Any) -> Any:
@@ -247,3 +262,69 @@ async def test_the_trail_learns_the_keys_of_flags_and_loses_idempotency_keys_on_
         keys = await connection.execute(sa.select(columns.flag_key).order_by(columns.id))
         assert list(keys.scalars()) == [flag.key, flag.key, flag.key, "other", None]
         assert (await connection.execute(sa.select(tables.idempotency_keys))).all() == []
+
+
+async def store_flag(database: Database, **values: Any) -> tuple[Flag, Rule]:
+    """A flag with a rule, and what they belong to."""
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    flag = make_flag(environment, **values)
+    rule = make_rule(flag)
+    await store_all(database, account, project, environment, flag, rule)
+    return flag, rule
+
+
+async def read_flag(database: Database, flag: Flag) -> Flag:
+    async with database.read() as connection:
+        return await get_flag(connection, flag.project_id, flag.environment_id, flag.id)
+
+
+async def test_fields_with_their_defaults_survive_the_way_down_and_up_again(database: Database, store: Store) -> None:
+    flag, rule = await store_flag(database, rollout_percentage=25)
+    await migrate_store(store, "0005")
+    await migrate_store(store)
+    assert await read_flag(database, flag) == flag
+    async with database.read() as connection:
+        assert await get_rule(connection, flag.id, rule.id) == rule
+
+
+@pytest.mark.parametrize(
+    "values", [{"fallthrough": Fallthrough.OFF}, {"bucketing_key": "k"}, {"stickiness": "company"}, {"tags": ("a",)}]
+)
+async def test_a_downgrade_that_would_drop_a_flags_fields_is_refused_unless_it_is_forced(
+    database: Database, store: Store, values: dict[str, Any]
+) -> None:
+    flag, _ = await store_flag(database, **values)
+    for revision in ("0005", "0002", "base"):
+        with pytest.raises(Error, match=r"would drop 1 flags with .* --force") as refusal:
+            await migrate_store(store, revision)
+        assert refusal.value.code is Code.CONFLICT
+    assert await read_flag(database, flag) == flag
+    await migrate_store(store, "0005", force=True)
+    await migrate_store(store)
+    assert await read_flag(database, flag) == replace(flag, **{name: getattr(DEFAULTS, name) for name in values})
+
+
+async def test_a_downgrade_drops_what_was_recorded_with_newer_outcomes_and_keeps_the_rest(
+    database: Database, store: Store
+) -> None:
+    older, newer = uuid4(), uuid4()
+    layout = make_layout(constant=(LayoutFlag(uuid4(), "only-rules", 0, Outcome.NO_RULE),))
+    for is_rolled_up in (True, False):
+        await write(database, make_batch(older, make_layout(), make_record()))
+        await write(database, make_batch(newer, layout, make_record(), make_record()))
+        if is_rolled_up:
+            async with database.write_history() as connection:
+                await roll_up(connection, 1)
+                await roll_up(connection, 2)
+    before = await summarise_by_minute(database, older)
+    with pytest.raises(Error, match="would drop 4 recorded evaluations with a fallthrough"):
+        await migrate_store(store, "0005")
+    assert len(await read(database, newer)) == 4
+    await migrate_store(store, "0005", force=True)
+    await migrate_store(store)
+    assert len(await read(database, older)) == 2
+    assert await summarise_by_minute(database, older) == before
+    assert await read(database, newer) == []
+    assert {key for _, key, *_ in await summarise_by_minute(database, newer)} == {"rollout", "ruled"}

@@ -1,7 +1,8 @@
 """The evaluation as the specification describes it, one flag and one rule at a time. Shares no code with the engine."""
 
-from collections.abc import Iterable
-from typing import TypedDict
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, TypedDict
 
 from flagstaff.domain.flags import Flag, Rule
 
@@ -15,24 +16,59 @@ class Answer(TypedDict):
     reason: str
 
 
+class Context:
+    """A user and the custom attributes, in an environment."""
+
+    def __init__(
+        self, user_id: str | None, user_email: str | None, attributes: Mapping[str, Any], environment_key: str
+    ) -> None:
+        email = (user_email or "").lower()
+        self.user_id = user_id
+        self.user_email = user_email
+        self.attributes = {
+            **attributes,
+            "user_id": user_id,
+            "user_email": email,
+            "email_domain": email.split("@")[-1] if "@" in email else None,
+            "environment": environment_key,
+        }
+
+    def identifier(self, flag: Flag) -> str:
+        """What the flag's buckets are computed from; empty if there is nothing."""
+        if flag.stickiness == "default":
+            return self.user_id or (self.user_email or "").lower()
+        value = self.attributes.get(flag.stickiness)
+        if type(value) is float:
+            return _write_number(value)
+        return str(value) if type(value) in (str, int) else ""
+
+
 def evaluate_naively(
-    flags: Iterable[tuple[Flag, Iterable[Rule]]], user_id: str | None, user_email: str | None
+    flags: Iterable[tuple[Flag, Iterable[Rule]]],
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, Any] | None = None,
+    environment_key: str = "production",
 ) -> dict[str, Answer]:
     """The results of all flags by key."""
-    return {flag.key: _answer(flag, rules, user_id, user_email) for flag, rules in flags}
+    context = Context(user_id, user_email, attributes or {}, environment_key)
+    return {flag.key: _answer(flag, rules, context) for flag, rules in flags}
 
 
-def _answer(flag: Flag, rules: Iterable[Rule], user_id: str | None, user_email: str | None) -> Answer:
+def _answer(flag: Flag, rules: Iterable[Rule], context: Context) -> Answer:
     if not flag.enabled:
         return {"enabled": False, "reason": "Flag is globally disabled"}
     for rule in sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id)):
-        if rule.enabled and _matches(rule, user_id, user_email):
+        if rule.enabled and _matches(rule, context.user_id, context.user_email):
             return {"enabled": True, "reason": f"Matched {rule.rule_type.value} targeting rule"}
+    if flag.fallthrough == "off":
+        return {"enabled": False, "reason": "No targeting rule matched"}
     percentage = flag.rollout_percentage
     if percentage == 0:
         return {"enabled": True, "reason": "Flag enabled globally"}
-    identifier = user_id or (user_email or "").lower()
-    inside = percentage == 100 or (bool(identifier) and naive_bucket(flag.key, identifier) < percentage)
+    identifier = context.identifier(flag)
+    bucket = naive_bucket(flag.bucketing_key or flag.key, identifier) if identifier else 100
+    inside = bucket < percentage or percentage == 100
     return {"enabled": inside, "reason": f"User {'in' if inside else 'not in'} {percentage}% rollout"}
 
 
@@ -43,6 +79,21 @@ def _matches(rule: Rule, user_id: str | None, user_email: str | None) -> bool:
     if rule.rule_type == "user_email":
         return email == value
     return "@" in email and email.split("@")[-1] == value.removeprefix("@")
+
+
+def _write_number(number: float) -> str:
+    """A number as JavaScript writes it, by the rules of ECMAScript's Number::toString."""
+    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    text, point = "".join(map(str, digits)), len(digits) + int(exponent)
+    if text == "0":
+        return "0"
+    if 0 < point <= 21:
+        written = text[:point].ljust(point, "0") + ("." + text[point:] if len(text) > point else "")
+    elif -6 < point <= 0:
+        written = "0." + "0" * -point + text
+    else:
+        written = f"{text[0]}{'.' + text[1:] if len(text) > 1 else ''}e{point - 1:+}"
+    return "-" * sign + written
 
 
 def naive_bucket(flag_key: str, identifier: str) -> int:

@@ -99,5 +99,7 @@ def _as_json(value: Any) -> Any:
             return format_moment(value)
         case UUID():
             return str(value)
+        case tuple():
+            return [_as_json(each) for each in value]
         case _:
             return value

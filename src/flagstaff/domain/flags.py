@@ -1,13 +1,17 @@
 """Flags and their targeting rules."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from flagstaff.domain.text import check_length, check_text
+from flagstaff.domain.text import NAME_MAX_LENGTH, check_length, check_text
 
 RULE_VALUE_MAX_LENGTH = 1024
+ATTRIBUTE_MAX_LENGTH = 128
+TAG_MAX_LENGTH, TAGS_MAX = 50, 20
+DEFAULT_STICKINESS = "default"
 PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
 
 
@@ -19,9 +23,20 @@ class RuleType(StrEnum):
     EMAIL_DOMAIN = "email_domain"
 
 
+class Fallthrough(StrEnum):
+    """What decides when no rule matches: the rollout, or nothing, so that the flag is off."""
+
+    ROLLOUT = "rollout"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag of one environment. `rollout_percentage` is 0 to 100; 0 means that no rollout is set."""
+    """A flag of one environment. `rollout_percentage` is 0 to 100; 0 means that no rollout is set.
+
+    `bucketing_key` is hashed with the user instead of the flag's key, and `stickiness` is the attribute that identifies
+    the user; `default` is the user id, or the lower-cased email if there is no user id. `tags` are for people.
+    """
 
     id: UUID
     project_id: UUID
@@ -33,11 +48,15 @@ class Flag:
     rollout_percentage: int
     created_at: datetime
     updated_at: datetime
+    fallthrough: Fallthrough = Fallthrough.ROLLOUT
+    bucketing_key: str | None = None
+    stickiness: str = DEFAULT_STICKINESS
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A targeting rule of a flag. Higher priorities go first, then older rules."""
+    """A targeting rule of a flag. Higher priorities go first, then older rules. `name` is for people."""
 
     id: UUID
     flag_id: UUID
@@ -47,6 +66,7 @@ class Rule:
     enabled: bool
     created_at: datetime
     updated_at: datetime
+    name: str | None = None
 
 
 def check_rollout_percentage(value: int) -> int:
@@ -61,6 +81,41 @@ def check_priority(value: int) -> int:
     if not PRIORITY_MIN <= value <= PRIORITY_MAX:
         raise ValueError(f"must be a whole number from {PRIORITY_MIN} to {PRIORITY_MAX}")
     return value
+
+
+def check_bucketing_key(value: str) -> str:
+    """A bucketing key: 1 to 255 characters, kept as given, because every character of it is hashed."""
+    if not check_length(check_text(value), 1, NAME_MAX_LENGTH).strip():
+        raise ValueError("must not be blank")
+    return value
+
+
+def check_attribute_name(value: str) -> str:
+    """The name of an attribute of the context: trimmed, 1 to 128 characters."""
+    return check_length(check_text(value).strip(), 1, ATTRIBUTE_MAX_LENGTH)
+
+
+def check_stickiness(value: str) -> str:
+    """A stickiness: `default`, or an attribute that identifies users; the time does not."""
+    name = check_attribute_name(value)
+    if name == "current_time":
+        raise ValueError("must be an attribute that identifies users; current_time does not")
+    return name
+
+
+def check_tag(value: str) -> str:
+    """A tag: trimmed, 1 to 50 characters."""
+    return check_length(check_text(value).strip(), 1, TAG_MAX_LENGTH)
+
+
+def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """A flag's tags, which have been checked one by one: at most 20, each different."""
+    if len(tags) > TAGS_MAX:
+        raise ValueError(f"must have at most {TAGS_MAX} items")
+    twice = next((tag for place, tag in enumerate(tags) if tag in tags[:place]), None)
+    if twice is not None:
+        raise ValueError(f"must have different items; {twice!r} occurs twice")
+    return tuple(tags)
 
 
 def check_rule_value(rule_type: RuleType, value: str) -> str:

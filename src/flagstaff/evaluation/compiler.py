@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag, Rule, RuleType
 from flagstaff.domain.projects import Environment
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
 
 SEPARATOR = b","  # follows each fragment except those of an answer's last flag
 LookUp = dict[str, list[RuleMatch]]
@@ -32,7 +32,8 @@ class CompiledFlag:
     """A flag compiled for a snapshot, independent of its position among the others.
 
     `rules` are the values by which its rules are found, each with the rule's rank and the byte that records it.
-    `answers_by_bucket` is empty unless the flag is in a rollout.
+    `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
+    attribute `stickiness`.
     """
 
     layout: LayoutFlag
@@ -40,6 +41,8 @@ class CompiledFlag:
     answers_by_bucket: tuple[bytes, ...]
     answers_by_rule: Mapping[int, bytes]
     rules: tuple[tuple[RuleType, str, int, int], ...]
+    prefix: bytes
+    stickiness: str
 
 
 def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
@@ -58,19 +61,20 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     flag, rules = targeted.flag, _live_rules(targeted)
     layout = LayoutFlag(id=flag.id, key=flag.key, rollout_percentage=flag.rollout_percentage, default=_default(flag))
     answers: tuple[bytes, ...] = ()
-    if flag.enabled and 0 < flag.rollout_percentage < BUCKETS:
+    if layout.default is Outcome.NOT_IN_ROLLOUT:
         inside = _fragment(flag, Outcome.IN_ROLLOUT)
         outside = _fragment(flag, Outcome.NOT_IN_ROLLOUT)
         # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
         answers = (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
     by_rule = {RULE_BASE + each: _fragment(flag, each) for each in RULE_OUTCOMES.values()} if rules else {}
     default = _fragment(flag, layout.default)
-    return CompiledFlag(layout, default, answers, by_rule, _ranked(rules))
+    prefix = f"{flag.bucketing_key or flag.key}:".encode()
+    return CompiledFlag(layout, default, answers, by_rule, _ranked(rules), prefix, flag.stickiness)
 
 
 def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
     """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds."""
-    rollouts, ruled, constant = [], [], []
+    rollouts, sticky, ruled, constant = [], [], [], []
     by_key = {}
     for each in flags:
         by_key[each.layout.key] = each
@@ -80,14 +84,14 @@ def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generat
     for key in keys:
         each = by_key[key]
         if each.answers_by_bucket:
-            rollouts.append(each)
+            (rollouts if each.stickiness == DEFAULT_STICKINESS else sticky).append(each)
         elif each.rules:
             ruled.append(each)
         else:
             constant.append(each)
         yield
-    _end_with((rollouts, ruled, constant))
-    recorded = rollouts + ruled
+    _end_with((rollouts, sticky, ruled, constant))
+    recorded = rollouts + sticky + ruled
     look_ups: dict[RuleType, LookUp] = {kind: defaultdict(list) for kind in RuleType}
     for position, each in enumerate(recorded):
         for kind, value, rank, byte in each.rules:
@@ -96,10 +100,8 @@ def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generat
     frozen = {}
     for kind, found in look_ups.items():
         frozen[kind] = yield from _freeze(found)
-    prefixes = []
-    for each in rollouts:
-        prefixes.append(f"{each.layout.key}:".encode())
-        yield
+    prefixes = tuple(each.prefix for each in rollouts)
+    yield
     ruled_defaults = tuple(each.default for each in ruled)
     yield
     constant_tail = b"".join(each.default for each in constant) + b"}}"
@@ -108,7 +110,7 @@ def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generat
     yield
     constant_layouts = tuple(each.layout for each in constant)
     yield
-    rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
+    rollout_answers = tuple(each.answers_by_bucket for each in rollouts + sticky)
     yield
     rule_answers = tuple(each.answers_by_rule for each in recorded)
     yield
@@ -117,7 +119,8 @@ def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generat
         environment_id=environment.id,
         environment_key=environment.key,
         layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
-        rollout_prefixes=tuple(prefixes),
+        targeting=Targeting(tuple((each.stickiness, each.prefix) for each in sticky)) if sticky else None,
+        rollout_prefixes=prefixes,
         rollout_answers=rollout_answers,
         without_bucket=bytes((NO_BUCKET,)) * len(rollouts),
         ruled_defaults=ruled_defaults,
@@ -184,6 +187,8 @@ def _ranked(rules: Sequence[Rule]) -> tuple[tuple[RuleType, str, int, int], ...]
 def _default(flag: Flag) -> Outcome:
     if not flag.enabled:
         return Outcome.OFF
+    if flag.fallthrough is Fallthrough.OFF:
+        return Outcome.NO_RULE
     match flag.rollout_percentage:
         case 0:
             return Outcome.ON

@@ -3,20 +3,30 @@
 Every evaluation runs this code: one hash for each rollout, look-ups for the rules, and one join. bench/ measures it.
 """
 
+from collections.abc import Mapping
 from operator import getitem
 
+from flagstaff.evaluation.context import identifier_in, resolve
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
+from flagstaff.evaluation.history.layout import NO_BUCKET
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
 
 _HEAD = b'{"flags":{'
+_NO_ATTRIBUTES: Mapping[str, object] = {}
 
 
-def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> tuple[bytes, bytes]:
+def evaluate(
+    snapshot: EnvironmentSnapshot,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = _NO_ATTRIBUTES,
+) -> tuple[bytes, bytes]:
     """Evaluate all flags of an environment for one user. Return the response's body and the bytes to record.
 
     If a flag is on, the first enabled rule that matches decides, then the rollout; otherwise the flag is on for the
     user. The rollout's identifier is the user id, or the lower-cased email if there is no user id; an empty string
-    counts as absent. history/layout.py describes the recorded bytes.
+    counts as absent. `attributes` are the custom attributes, at least those that `snapshot.targeting` names.
+    history/layout.py describes the recorded bytes.
     """
     email = user_email.lower() if user_email else ""
     identifier = user_id or email
@@ -25,11 +35,24 @@ def evaluate(snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str
         buckets = bytes([murmur3_x86_32(prefix + encoded) % BUCKETS for prefix in snapshot.rollout_prefixes])
     else:
         buckets = snapshot.without_bucket
+    if snapshot.targeting is not None:
+        values = resolve(snapshot.targeting.attributes, attributes, user_id, email, snapshot.environment_key)
+        buckets += _sticky_buckets(snapshot.targeting, values)
     found = _find_matches(snapshot, user_id, email)
     if found:
         return _with_matches(snapshot, buckets, found)
     body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
     return body, buckets + snapshot.ruled_recorded
+
+
+def _sticky_buckets(targeting: Targeting, values: Mapping[str, object]) -> bytes:
+    """The buckets of the rollouts whose identifier is an attribute."""
+    identifiers = {name: identifier_in(values.get(name)) for name in targeting.attributes}
+    buckets = bytearray()
+    for name, prefix in targeting.sticky:
+        identifier = identifiers[name]
+        buckets.append(murmur3_x86_32(prefix + identifier) % BUCKETS if identifier else NO_BUCKET)
+    return bytes(buckets)
 
 
 def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:

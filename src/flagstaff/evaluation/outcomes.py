@@ -6,7 +6,7 @@ from flagstaff.domain.flags import RuleType
 
 
 class Outcome(IntEnum):
-    """How the result of a flag was decided."""
+    """How the result of a flag was decided. The numbers are stored, so new outcomes are added at the end."""
 
     OFF = 0
     USER_ID_RULE = 1
@@ -15,11 +15,12 @@ class Outcome(IntEnum):
     IN_ROLLOUT = 4
     NOT_IN_ROLLOUT = 5
     ON = 6
+    NO_RULE = 7
 
     @property
     def enabled(self) -> bool:
         """Whether the flag is on for the user."""
-        return self not in (Outcome.OFF, Outcome.NOT_IN_ROLLOUT)
+        return self not in (Outcome.OFF, Outcome.NOT_IN_ROLLOUT, Outcome.NO_RULE)
 
     @property
     def is_rollout(self) -> bool:
@@ -45,4 +46,5 @@ _REASONS = {
     Outcome.IN_ROLLOUT: "User in {}% rollout",
     Outcome.NOT_IN_ROLLOUT: "User not in {}% rollout",
     Outcome.ON: "Flag enabled globally",
+    Outcome.NO_RULE: "No targeting rule matched",
 }

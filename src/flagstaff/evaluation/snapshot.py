@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
@@ -20,19 +21,35 @@ class RuleMatch(NamedTuple):
     byte: int
 
 
+@dataclass(frozen=True)
+class Targeting:
+    """What evaluations of an environment need besides the user's id and email; most environments have none.
+
+    `sticky` are the rollouts whose identifier is an attribute: the attribute and the bytes that are hashed before it.
+    """
+
+    sticky: tuple[tuple[str, bytes], ...]
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """The attributes of the context that are looked at."""
+        return frozenset(attribute for attribute, _ in self.sticky)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EnvironmentSnapshot:
     """A compiled environment. Each flag's JSON fragment ends with a comma, except the last one in the response.
 
-    The recorded flags are those with a rollout (in `rollout_prefixes` and `rollout_answers`), followed by those with
-    rules but no rollout.
+    The recorded flags are those with a rollout by user (in `rollout_prefixes` and `rollout_answers`), those with a
+    rollout by an attribute (in `targeting` and `rollout_answers`), and those with rules but no rollout.
     """
 
     project_id: UUID
     environment_id: UUID
     environment_key: str
     layout: Layout
-    rollout_prefixes: tuple[bytes, ...]  # b"flag-key:"
+    targeting: Targeting | None
+    rollout_prefixes: tuple[bytes, ...]  # b"flag-key:" or b"bucketing-key:"
     rollout_answers: tuple[tuple[bytes, ...], ...]  # per rollout: 101 fragments by bucket; the last is for no bucket
     without_bucket: bytes  # the bytes to record for the rollouts of a user without an identifier
     ruled_defaults: tuple[bytes, ...]  # per flag with rules but no rollout: the fragment if no rule matches

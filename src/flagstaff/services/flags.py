@@ -9,7 +9,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
-from flagstaff.domain.flags import Flag
+from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
@@ -40,6 +40,10 @@ class Flags:
         description: str | None,
         enabled: bool,
         rollout_percentage: int,
+        fallthrough: Fallthrough = Fallthrough.ROLLOUT,
+        bucketing_key: str | None = None,
+        stickiness: str = DEFAULT_STICKINESS,
+        tags: tuple[str, ...] = (),
     ) -> Flag:
         """Create a flag; raises Error CONFLICT if the environment has one with this key, or no room for another."""
         now = self.now()
@@ -54,6 +58,10 @@ class Flags:
             rollout_percentage=rollout_percentage,
             created_at=now,
             updated_at=now,
+            fallthrough=fallthrough,
+            bucketing_key=bucketing_key,
+            stickiness=stickiness,
+            tags=tags,
         )
         async with self.database.transaction() as transaction:
             await open_environment(transaction.connection, actor, project_id, environment_id, for_update=True)
@@ -87,9 +95,7 @@ class Flags:
         key: str | None = None,
         **values: Any,
     ) -> Flag:
-        """Update those of `name`, `description`, `enabled` and `rollout_percentage` that are given.
-
-        Equal values change nothing.
+        """Update those of a flag's fields that are given. Equal values change nothing.
 
         Raises:
             Error: INVALID when `key` is given and differs from the current key; keys never change.

@@ -39,6 +39,7 @@ class Rules:
         rule_value: str,
         priority: int,
         enabled: bool,
+        name: str | None = None,
     ) -> Rule:
         """Create a rule.
 
@@ -47,7 +48,9 @@ class Rules:
                 room for another rule.
         """
         now = self.now()
-        rule = Rule(uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now)
+        rule = Rule(
+            uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now, name=name
+        )
         _require_valid_value(rule)
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
@@ -88,9 +91,9 @@ class Rules:
             return await rules.get_rule(connection, path.flag_id, rule_id)
 
     async def update_rule(self, actor: Actor, path: FlagPath, rule_id: UUID, **values: Any) -> Rule:
-        """Update those of `rule_type`, `rule_value`, `priority` and `enabled` that are given.
+        """Update those of a rule's fields that are given. Equal values change nothing.
 
-        Equal values change nothing. Raises Error INVALID for a value that is not valid for the rule's type.
+        Raises Error INVALID for a value that is not valid for the rule's type.
         """
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)

@@ -1,13 +1,14 @@
 """Flags in the database."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.errors import not_found
-from flagstaff.domain.flags import Flag
+from flagstaff.domain.flags import Fallthrough, Flag
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
@@ -25,6 +26,10 @@ _flag = sa.select(
     _columns.rollout_percentage,
     _columns.created_at,
     _columns.updated_at,
+    _columns.fallthrough,
+    _columns.bucketing_key,
+    _columns.stickiness,
+    _columns.tags,
 ).join(tables.environments, tables.environments.c.id == _columns.environment_id)
 _insert = tables.flags.insert()
 _by_id = _flag.where(
@@ -57,19 +62,19 @@ async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id
     row = (await connection.execute(_by_id, ids)).one_or_none()
     if row is None:
         raise not_found("flag")
-    return Flag(*tuple(row))
+    return _from_row(row)
 
 
 async def list_flags(connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE) -> Iterator[Flag]:
     """The flags of an environment, newest first, by the time of their creation and their id; converted when read."""
     rows = await _of_environment.rows(connection, window, {"environment": environment_id})
-    return (Flag(*tuple(row)) for row in rows)
+    return map(_from_row, rows)
 
 
 async def find_flags(connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]) -> Iterator[Flag]:
     """Those of an environment's flags that have one of these ids; converted when read."""
     rows = await connection.execute(_chosen, {"environment": environment_id, "flags": list(flag_ids)})
-    return (Flag(*tuple(row)) for row in rows)
+    return map(_from_row, rows)
 
 
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
@@ -85,6 +90,10 @@ async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
         "enabled": flag.enabled,
         "rollout_percentage": flag.rollout_percentage,
         "updated_at": flag.updated_at,
+        "fallthrough": flag.fallthrough,
+        "bucketing_key": flag.bucketing_key,
+        "stickiness": flag.stickiness,
+        "tags": flag.tags,
     }
     await connection.execute(_update, {"flag": flag.id, **values})
 
@@ -92,3 +101,8 @@ async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
 async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
     """Delete a flag with its rules."""
     await connection.execute(_delete, {"flag": flag_id})
+
+
+def _from_row(row: Sequence[Any]) -> Flag:
+    *values, fallthrough, bucketing_key, stickiness, tags = row
+    return Flag(*values, Fallthrough(fallthrough), bucketing_key, stickiness, tuple(tags))

@@ -1,6 +1,6 @@
 """Migrations, up and down. Each run is one transaction, under a lock so that concurrent starts migrate only once."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -16,18 +16,22 @@ _SCRIPTS = Path(__file__).parent / "migrations"
 _version = sa.table("alembic_version", sa.column("version_num", sa.Text))
 
 
-async def migrate(database_url: str | None, data_directory: Path, revision: str = "head") -> list[str]:
+async def migrate(
+    database_url: str | None, data_directory: Path, revision: str = "head", *, force: bool = False
+) -> list[str]:
     """Migrate up or down to a revision ("head" is the newest, "base" an empty database); return the revisions run.
 
+    `force` allows a downgrade to drop what the revision cannot hold.
+
     Raises:
-        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated, UNAVAILABLE
-            while it cannot be reached. Then nothing has changed.
+        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated or for a
+            downgrade that would drop something, UNAVAILABLE while it cannot be reached. Then nothing has changed.
     """
     engine = dialect.migrating_engine(database_url, data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE)
     try:
         with translated_errors():
             async with engine.begin() as connection:
-                return await connection.run_sync(migrate_connection, revision)
+                return await connection.run_sync(partial(migrate_connection, revision=revision, force=force))
     finally:
         await engine.dispose()
 
@@ -43,7 +47,7 @@ async def is_current(database: Database) -> bool:
     return await current_revision(database) == known_revisions()[-1]
 
 
-def migrate_connection(connection: sa.Connection, revision: str) -> list[str]:
+def migrate_connection(connection: sa.Connection, revision: str, *, force: bool = False) -> list[str]:
     """The same on a connection of `dialect.migrating_engine`, in its transaction."""
     revisions = known_revisions()
     wanted = _steps(revisions, _resolve(revisions, revision))
@@ -62,8 +66,21 @@ def migrate_connection(connection: sa.Connection, revision: str) -> list[str]:
         command.upgrade(configuration, revisions[wanted - 1])
         return revisions[done:wanted]
     if wanted < done:
+        if not force:
+            _require_no_losses(connection, revisions[wanted:done])
         command.downgrade(configuration, revisions[wanted - 1] if wanted else "base")
     return revisions[wanted:done][::-1]
+
+
+def _require_no_losses(connection: sa.Connection, undone: list[str]) -> None:
+    scripts = ScriptDirectory.from_config(_configuration())
+    modules = [scripts.get_revision(revision).module for revision in reversed(undone)]
+    losses = [loss for module in modules if hasattr(module, "losses") for loss in module.losses(connection)]
+    if losses:
+        raise Error(
+            Code.CONFLICT,
+            f"The downgrade would drop {', '.join(losses)}. Nothing was changed. Add --force to drop them.",
+        )
 
 
 def present_revision(connection: sa.Connection) -> str | None:

@@ -23,6 +23,7 @@ _rule = sa.select(
     _columns.enabled,
     _columns.created_at,
     _columns.updated_at,
+    _columns.name,
 )
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
@@ -103,6 +104,7 @@ async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
         "priority": rule.priority,
         "enabled": rule.enabled,
         "updated_at": rule.updated_at,
+        "name": rule.name,
     }
     await connection.execute(_update, {"rule": rule.id, **values})
 

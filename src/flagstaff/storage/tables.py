@@ -37,6 +37,11 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else moment(value)
 
 
+def _json_list(name: str) -> sa.Column[Any]:
+    """A list as JSON text, in the serialisation of Python's json module. Older releases write none: it is empty."""
+    return sa.Column(name, sa.JSON(none_as_null=True), nullable=False, server_default="[]")
+
+
 def row_of(table: sa.Table, resource: object) -> dict[str, Any]:
     """A resource of the domain as a table's row: the attributes that are named like its columns."""
     return {column.name: getattr(resource, column.name) for column in table.columns}
@@ -123,6 +128,10 @@ flags = sa.Table(
     sa.Column("rollout_percentage", sa.SmallInteger, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
+    sa.Column("fallthrough", sa.Text, nullable=False, server_default="rollout"),
+    sa.Column("bucketing_key", sa.Text),
+    sa.Column("stickiness", sa.Text, nullable=False, server_default="default"),
+    _json_list("tags"),
     sa.UniqueConstraint("environment_id", "key"),
 )
 
@@ -137,6 +146,7 @@ rules = sa.Table(
     sa.Column("enabled", sa.Boolean, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
+    sa.Column("name", sa.Text),
 )
 
 # No foreign keys, because the trail outlives the resources.

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
 from flagstaff.evaluation.evaluator import evaluate
 from tests.support.builders import AT, make_environment, make_flag, make_rule
@@ -28,6 +28,16 @@ values = {
     RuleType.EMAIL_DOMAIN: domains,
 }
 flag_keys = st.text("abz09_-", max_size=6).map("k".__add__)
+attribute_names = ["company", "default", "user_id", "user_email", "email_domain", "environment"]
+attribute_values = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | ids
+    | st.lists(ids, max_size=2)
+)
+attributes = st.dictionaries(st.sampled_from(attribute_names), attribute_values)
 users = st.none() | st.just("") | ids
 addresses = (
     st.none() | st.just("") | emails | anything | st.sampled_from(["@example.com", "example.com", "a@b@example.com"])
@@ -56,6 +66,9 @@ def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
                 key=key,
                 enabled=draw(st.booleans() | st.just(True)),
                 rollout_percentage=draw(st.sampled_from([0, 0, 1, 50, 99, 100]) | st.integers(0, 100)),
+                fallthrough=draw(st.sampled_from([*Fallthrough, Fallthrough.ROLLOUT])),
+                bucketing_key=draw(st.none() | st.sampled_from(["Group one", "a:b"])),
+                stickiness=draw(st.sampled_from(["default", *attribute_names])),
             ),
             draw(st.lists(rules(), max_size=4)),
         )
@@ -70,15 +83,18 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @settings(max_examples=500)
-@given(targeted_flags(), users, addresses)
+@given(targeted_flags(), users, addresses, attributes)
 def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
-    flags: list[tuple[Flag, list[Rule]]], user_id: str | None, user_email: str | None
+    flags: list[tuple[Flag, list[Rule]]],
+    user_id: str | None,
+    user_email: str | None,
+    custom: dict[str, Any],
 ) -> None:
     snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags])
-    body, recorded_bytes = evaluate(snapshot, user_id, user_email)
+    body, recorded_bytes = evaluate(snapshot, user_id, user_email, custom)
 
     answers = json.loads(body, object_pairs_hook=each_once)
-    assert answers == {"flags": evaluate_naively(flags, user_id, user_email)}
+    assert answers == {"flags": evaluate_naively(flags, user_id, user_email, custom)}
 
     recorded: dict[str, Answer] = {
         flag.key: {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
@@ -108,3 +124,23 @@ def test_a_rules_value_never_appears_in_the_response() -> None:
     rule = make_rule(flag, rule_value="a-secret-customer")
     snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, [rule])])
     assert b"secret" not in evaluate(snapshot, "a-secret-customer", None)[0]
+
+
+def test_flags_that_need_no_attribute_make_a_snapshot_without_targeting() -> None:
+    flags = [
+        make_flag(ENVIRONMENT, key="rollout", rollout_percentage=50, bucketing_key="other"),
+        make_flag(ENVIRONMENT, key="whole", rollout_percentage=100, stickiness="company"),
+        make_flag(ENVIRONMENT, key="off", rollout_percentage=50, stickiness="company", enabled=False),
+        make_flag(ENVIRONMENT, key="rules", fallthrough=Fallthrough.OFF, rollout_percentage=50, stickiness="company"),
+    ]
+    assert compile_environment(ENVIRONMENT, map(TargetedFlag, flags)).targeting is None
+
+
+def test_only_the_attributes_of_live_rollouts_are_looked_at() -> None:
+    flags = [
+        make_flag(ENVIRONMENT, key="live", rollout_percentage=50, stickiness="company"),
+        make_flag(ENVIRONMENT, key="off", rollout_percentage=50, stickiness="session", enabled=False),
+    ]
+    targeting = compile_environment(ENVIRONMENT, map(TargetedFlag, flags)).targeting
+    assert targeting is not None
+    assert targeting.attributes == {"company"}

@@ -1,5 +1,6 @@
 """POST /sdk/v1/evaluate: its results and reasons."""
 
+import json
 from typing import Any
 
 import pytest
@@ -142,6 +143,43 @@ async def test_unknown_keys_of_the_context_are_ignored_and_attributes_are_an_obj
     ]
     for context in contexts:
         assert await answers(client, project, context) == {"on": ON}
+
+
+async def test_a_flag_that_falls_through_to_off_is_on_for_its_rules_only(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment, key="beta", fallthrough="off", rollout_percentage=100)
+    no_rule = {"enabled": False, "reason": "No targeting rule matched"}
+    assert await answers(client, project, {"user_id": "ada"}) == {"beta": no_rule}
+    await ada.create_rule(flag, rule_value="ada")
+    assert await answers(client, project, {"user_id": "ada"}) == {"beta": BY_ID}
+    assert await answers(client, project, {"user_id": "eve"}) == {"beta": no_rule}
+    await ada.put(flag_path(flag), json={"fallthrough": "rollout"})
+    assert (await answers(client, project, {"user_id": "eve"}))["beta"]["enabled"] is True
+
+
+async def test_a_stickiness_buckets_by_an_attribute_and_a_bucketing_key_replaces_the_flags_key(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    await ada.create_flag(environment, key="flag", rollout_percentage=50, stickiness="company", bucketing_key="Group 1")
+    for company in (*map(str, range(20)), 7, 7.5):
+        inside = bucket("Group 1", str(company)) < 50
+        context = {"user_id": "ada", "custom_attributes": {"company": company, "plan": [1, {"deep": []}]}}
+        assert (await answers(client, project, context))["flag"]["enabled"] is inside, company
+
+
+@pytest.mark.parametrize(
+    "company",
+    [None, True, "", [], ["a"], {}, {"a": {"b": []}}, "c" * 1025, "\ud800", 10**400, [[[[]]]], ["a"] * 10_000],
+    ids=lambda company: str(company)[:10],
+)
+async def test_a_value_that_identifies_nobody_is_outside_the_rollout_and_never_an_error(
+    client: Caller, ada: Caller, project: Json, environment: Json, company: Any
+) -> None:
+    await ada.create_flag(environment, key="flag", rollout_percentage=99, stickiness="company")
+    body = json.dumps({"environment": "production", "context": {"custom_attributes": {"company": company}}})
+    answer = await client.post("/sdk/v1/evaluate", content=body, headers={"x-sdk-key": project["sdk_key"]})
+    assert answer.json()["flags"]["flag"]["enabled"] is False
 
 
 async def test_environments_and_projects_answer_for_themselves_alone(

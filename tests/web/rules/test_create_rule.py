@@ -47,6 +47,9 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"priority": -(2**31) - 1}, {"priority": NO_PRIORITY}),
     ({"enabled": None}, {"enabled": "must be true or false"}),
     ({"enabled": 1}, {"enabled": "must be true or false"}),
+    ({"name": 7}, {"name": "must be a string"}),
+    ({"name": " "}, {"name": "must not be empty"}),
+    ({"name": "n" * 256}, {"name": "must be at most 255 characters long"}),
     ({"rule_valu": "x"}, {"rule_valu": "is not a known field; did you mean rule_value?"}),
 ]
 
@@ -82,12 +85,12 @@ async def test_the_least_that_is_needed_makes_a_live_rule_of_priority_0(
     rule = answer.json()
     assert UUID(rule.pop("id")).version == 7
     assert rule.pop("created_at") == rule.pop("updated_at") == "2026-11-20T10:00:00.000000Z"
-    assert rule == {**VALID, "flag_id": flag["id"], "priority": 0, "enabled": True}
+    assert rule == {**VALID, "flag_id": flag["id"], "priority": 0, "enabled": True, "name": None}
 
 
 async def test_every_field_is_kept_as_it_was_given(ada: Caller, rules_path: str) -> None:
     several: list[dict[str, Any]] = [
-        {"rule_type": "user_id", "rule_value": " Größe 😀 ", "priority": -(2**31), "enabled": False},
+        {"rule_type": "user_id", "rule_value": " Größe 😀 ", "priority": -(2**31), "enabled": False, "name": "ü"},
         {"rule_type": "user_id", "rule_value": "v" * 1024, "priority": 2**31 - 1, "enabled": True},
         {"rule_type": "user_email", "rule_value": "Ada@Example.COM", "priority": 1, "enabled": True},
         {"rule_type": "email_domain", "rule_value": "@Acme.com", "priority": 2, "enabled": True},

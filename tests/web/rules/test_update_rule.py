@@ -42,6 +42,8 @@ async def test_only_the_given_field_changes_and_each_change_is_later(ada: Caller
         {"rule_value": "example.com"},
         {"priority": -1},
         {"enabled": False},
+        {"name": "Testers"},
+        {"name": None},
         {"rule_type": "user_email", "rule_value": "ada@example.com"},
     ):
         answer = await ada.put(rule_path, json=given)

@@ -6,6 +6,9 @@ depend on the user. In addition, an evaluation has one byte for each flag whose 
     0-99  the user's bucket in the flag's rollout; no rule matched
     100   no rule matched, and there is no bucket: the flag has no rollout, or the user no identifier
     101 + the matched rule's outcome: 102 user_id, 103 user_email, 104 email_domain
+
+A layout has the lowest version that can hold it, so that earlier releases can read it: version 1 knows the outcomes up
+to `ON`, version 2 also `NO_RULE`.
 """
 
 from dataclasses import dataclass
@@ -17,6 +20,8 @@ from flagstaff.evaluation.outcomes import Outcome
 
 NO_BUCKET = 100
 RULE_BASE = 101
+_NEWEST_VERSION = 2
+_OUTCOMES_BY_VERSION = {1: Outcome.ON + 1, 2: Outcome.NO_RULE + 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,17 @@ class Layout:
 
     recorded: tuple[LayoutFlag, ...]
     constant: tuple[LayoutFlag, ...]
+
+    @cached_property
+    def version(self) -> int:
+        """The version of its stored form."""
+        flags = (*self.recorded, *self.constant)
+        return 1 if all(flag.default < _OUTCOMES_BY_VERSION[1] for flag in flags) else _NEWEST_VERSION
+
+    @property
+    def outcome_count(self) -> int:
+        """How many outcomes a layout of this version has: those whose numbers are lower."""
+        return _OUTCOMES_BY_VERSION[self.version]
 
     @cached_property
     def digest(self) -> bytes:

@@ -22,7 +22,7 @@ from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.summaries import outcomes_of
 
 HOUR, DAY = 60, 1440  # spans, in minutes
-FLAG_COUNTS_VERSION = 1
+FLAG_COUNTS_VERSIONS = (1, 2)  # the same form; version 1 has the outcomes up to ON
 PENDING_LAYOUTS = 8  # with more of them, an environment's counts are rolled up before the end of the hour
 ROWS_AT_ONCE = 50
 
@@ -68,7 +68,7 @@ class Series(msgspec.Struct, array_like=True):
 
 def decode_counts(version: int, content: bytes) -> list[Series]:
     """A row's counts. Raises ValueError for an unknown version."""
-    if version != FLAG_COUNTS_VERSION:
+    if version not in FLAG_COUNTS_VERSIONS:
         raise ValueError(f"flag counts of version {version} are unknown")
     return _decoder.decode(content)
 
@@ -167,11 +167,12 @@ async def _add_to(
         for key in some:
             before = stored.get(key)
             series = decode_counts(before.version, before.counts) if before else []
-            counts = _encoder.encode(_sum(series, flags[key]))
+            series = _sum(series, flags[key])
+            counts = _encoder.encode(series)
             grown += len(counts) - (len(before.counts) if before else -len(key))
-            rows.append({"flag_key": key, "counts": counts})
+            rows.append({"flag_key": key, "version": _version_of(series), "counts": counts})
             await turns.give()
-        shared = {"environment": number, "span": span, "start": start, "version": FLAG_COUNTS_VERSION}
+        shared = {"environment": number, "span": span, "start": start}
         await connection.execute(_store_statement(connection), [{**shared, **row} for row in rows])
     return grown
 
@@ -183,6 +184,11 @@ def _sum(series: Iterable[Series], kinds: Kinds) -> list[Series]:
         for part, count in times.items():
             one.times[part] = one.times.get(part, 0) + count
     return list(known.values())
+
+
+def _version_of(series: Iterable[Series]) -> int:
+    """The lowest version that can hold the counts, so that earlier releases can read them."""
+    return 1 if all(each.outcome <= Outcome.ON for each in series) else 2
 
 
 def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -33,7 +33,6 @@ _MICROSECONDS_A_MINUTE = NANOSECONDS_A_MINUTE // 1000
 _NUMBER_SIZE = 8
 _OUTCOMES_IN_VERSION_1 = 7
 _FLAGS_AT_ONCE = 64  # with some hundred evaluations: blocks the event loop for half a millisecond
-_OUTCOMES = range(len(Outcome))
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
 _added = ("evaluations", "counts", "version", "bytes")
@@ -89,11 +88,12 @@ class SummaryCounts:
 async def _count(layout: Layout, joined: bytes) -> int:
     width = len(layout.recorded)
     counts: list[list[int]] = []
+    numbers = range(layout.outcome_count)
     for position, flag in enumerate(layout.recorded):
         if position % _FLAGS_AT_ONCE == 0:
             await asyncio.sleep(0)
         outcomes = joined[position::width].translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
-        counts.append([*map(outcomes.count, _OUTCOMES)])
+        counts.append([*map(outcomes.count, numbers)])
     return _block([*chain.from_iterable(zip(*counts, strict=True))])
 
 

@@ -26,6 +26,7 @@ _MESSAGES = {
     "bool_type": "must be true or false",
     "json_invalid": "is not valid JSON",
     "model_attributes_type": "must be a JSON object, sent with Content-Type: application/json",
+    "list_type": "must be a list",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
 _METHODS_OF_FILES = ("GET", "HEAD")  # inside the mounted folder, the only place where no route matches

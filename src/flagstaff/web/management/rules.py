@@ -17,7 +17,17 @@ from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.lists import AwareDatetime, Listing, ListPart
-from flagstaff.web.management.schemas import Body, Moment, Priority, RuleTypeName, RuleValue, Update, Uuid, optional
+from flagstaff.web.management.schemas import (
+    Body,
+    Moment,
+    Name,
+    Priority,
+    RuleTypeName,
+    RuleValue,
+    Update,
+    Uuid,
+    optional,
+)
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
 
@@ -35,6 +45,7 @@ class RuleOut(BaseModel):
     enabled: bool
     created_at: Moment
     updated_at: Moment
+    name: str | None
 
 
 class NewRule(Body):
@@ -44,6 +55,7 @@ class NewRule(Body):
     rule_value: RuleValue
     priority: Priority = 0
     enabled: bool = True
+    name: Name | None = None
 
 
 class RuleUpdate(Update):
@@ -55,6 +67,7 @@ class RuleUpdate(Update):
     rule_value: RuleValue = optional()
     priority: Priority = optional()
     enabled: bool = optional()
+    name: Name | None = None
 
 
 def _view(rule: Rule) -> dict[str, Any]:
@@ -67,6 +80,7 @@ def _view(rule: Rule) -> dict[str, Any]:
         "enabled": rule.enabled,
         "created_at": format_moment(rule.created_at),
         "updated_at": format_moment(rule.updated_at),
+        "name": rule.name,
     }
 
 

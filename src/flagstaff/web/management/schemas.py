@@ -56,6 +56,27 @@ Priority = Annotated[
     AfterValidator(flags.check_priority),
     Field(json_schema_extra={"minimum": flags.PRIORITY_MIN, "maximum": flags.PRIORITY_MAX}),
 ]
+FallthroughName = Literal["rollout", "off"]
+BucketingKey = Annotated[
+    str,
+    AfterValidator(flags.check_bucketing_key),
+    Field(json_schema_extra={"minLength": 1, "maxLength": text.NAME_MAX_LENGTH, "pattern": r"\S"}),
+]
+Stickiness = Annotated[
+    str,
+    AfterValidator(flags.check_stickiness),
+    Field(json_schema_extra={"minLength": 1, "maxLength": flags.ATTRIBUTE_MAX_LENGTH, "pattern": r"\S"}),
+]
+Tag = Annotated[
+    str,
+    AfterValidator(flags.check_tag),
+    Field(json_schema_extra={"minLength": 1, "maxLength": flags.TAG_MAX_LENGTH, "pattern": r"\S"}),
+]
+Tags = Annotated[
+    list[Tag],
+    AfterValidator(flags.check_tags),
+    Field(json_schema_extra={"maxItems": flags.TAGS_MAX, "uniqueItems": True}),
+]
 RuleTypeName = Literal["user_id", "user_email", "email_domain"]
 RuleValue = Annotated[
     str,

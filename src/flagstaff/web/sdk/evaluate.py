@@ -16,6 +16,7 @@ from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
+from flagstaff.web.sdk.attributes import read_attributes
 from flagstaff.web.sdk.invalid import describe
 
 PATH = "/sdk/v1/evaluate"
@@ -88,7 +89,11 @@ class Evaluate:
         environment = project.environments.get(request.environment)
         if environment is None:
             raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
-        answer, recorded = evaluate(environment, user_id, user_email)
+        if environment.targeting is None:
+            answer, recorded = evaluate(environment, user_id, user_email)
+        else:
+            attributes = read_attributes(context.custom_attributes, environment.targeting.attributes)
+            answer, recorded = evaluate(environment, user_id, user_email, attributes)
         self._record(environment, user_id, user_email, recorded)
         return answer
 

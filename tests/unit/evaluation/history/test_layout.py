@@ -56,3 +56,10 @@ def test_every_difference_makes_another_digest() -> None:
     ]
     digests = {layout.digest for layout in others} | {LAYOUT.digest}
     assert len(digests) == len(others) + 1
+
+
+def test_a_layout_has_the_lowest_version_that_can_hold_it() -> None:
+    newer = replace(OFF, default=Outcome.NO_RULE)
+    assert (LAYOUT.version, LAYOUT.outcome_count) == (1, 7)
+    for layout in (Layout((ROLLOUT,), (newer,)), Layout((newer,), ())):
+        assert (layout.version, layout.outcome_count) == (2, 8)
