@@ -6,8 +6,8 @@ Every evaluation runs this code: one hash for each rollout, look-ups for the rul
 from collections.abc import Mapping
 from operator import getitem
 
-from flagstaff.evaluation.context import identifier_in, resolve
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
+from flagstaff.evaluation.context import identifier_in, resolve
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
 

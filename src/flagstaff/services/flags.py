@@ -9,7 +9,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
-from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag
+from flagstaff.domain.flags import Flag
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
@@ -29,39 +29,20 @@ class Flags:
     now: Callable[[], datetime]
     quota: Quota
 
-    async def create_flag(
-        self,
-        actor: Actor,
-        project_id: UUID,
-        environment_id: UUID,
-        *,
-        name: str,
-        key: str,
-        description: str | None,
-        enabled: bool,
-        rollout_percentage: int,
-        fallthrough: Fallthrough = Fallthrough.ROLLOUT,
-        bucketing_key: str | None = None,
-        stickiness: str = DEFAULT_STICKINESS,
-        tags: tuple[str, ...] = (),
-    ) -> Flag:
-        """Create a flag; raises Error CONFLICT if the environment has one with this key, or no room for another."""
+    async def create_flag(self, actor: Actor, project_id: UUID, environment_id: UUID, **values: Any) -> Flag:
+        """Create a flag with these fields; those that have a default may be left out.
+
+        Raises:
+            Error: CONFLICT if the environment has a flag with this key, or no room for another.
+        """
         now = self.now()
         flag = Flag(
             id=uuid7(),
             project_id=project_id,
             environment_id=environment_id,
-            name=name,
-            key=key,
-            description=description,
-            enabled=enabled,
-            rollout_percentage=rollout_percentage,
             created_at=now,
             updated_at=now,
-            fallthrough=fallthrough,
-            bucketing_key=bucketing_key,
-            stickiness=stickiness,
-            tags=tags,
+            **values,
         )
         async with self.database.transaction() as transaction:
             await open_environment(transaction.connection, actor, project_id, environment_id, for_update=True)

@@ -12,6 +12,8 @@ from tests.web.flags.conftest import Elsewhere
 VALID = {"name": "New checkout", "key": "new-checkout"}
 KEY_RULE = "must start with a lowercase letter and consist of a-z, 0-9, _ and -"
 ROLLOUT_RULE = "must be a whole number from 0 to 100"
+FIELDS = ["name", "key", "description", "enabled", "rollout_percentage"]
+FIELDS += ["fallthrough", "bucketing_key", "stickiness", "tags"]
 FALLTHROUGH_RULE = "must be 'rollout' or 'off'"
 
 INVALID: list[tuple[str, Any, str]] = [
@@ -61,8 +63,7 @@ INVALID: list[tuple[str, Any, str]] = [
     (
         "id",
         "x",
-        "is not a known field; known fields are name, key, description, enabled, rollout_percentage, "
-        "fallthrough, bucketing_key, stickiness, tags",
+        f"is not a known field; known fields are {', '.join(FIELDS)}",
     ),
 ]
 
