@@ -169,7 +169,7 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
-        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=self._recorder.record)
+        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=self._recorder.record, now=now)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(

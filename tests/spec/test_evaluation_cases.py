@@ -9,17 +9,21 @@ from typing import Any
 import msgspec
 import pytest
 
+from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import (
     DEFAULT_STICKINESS,
     Fallthrough,
     RuleType,
     check_bucketing_key,
     check_priority,
+    check_rule_percentage,
     check_rule_value,
     check_stickiness,
 )
 from flagstaff.domain.keys import check_flag_key
-from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.web.sdk.attributes import read_attributes
 from tests.support.builders import AT, make_environment, make_flag, make_rule
@@ -53,6 +57,8 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
             priority=check_priority(rule["priority"]),
             enabled=rule["enabled"],
             created_at=AT + timedelta(seconds=age),
+            conditions=check_conditions([read_condition(each) for each in rule.get("conditions", [])]),
+            rollout_percentage=check_rule_percentage(rule.get("rollout_percentage", 100)),
         )
         # In reverse order, so that neither ids nor the order in the store match the age.
         for age, rule in reversed([*enumerate(values["rules"])])
@@ -63,7 +69,13 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
 def _attributes(custom: dict[str, Any], wanted: Collection[str]) -> Mapping[str, object]:
     """The attributes as the endpoint reads them from a body."""
     given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in custom.items()}
-    return read_attributes(given, wanted)
+    return read_attributes(given, wanted, lambda: AT)
+
+
+def read_condition(values: dict[str, Any]) -> Condition:
+    """A condition of a file."""
+    given = {**values, "operator": Operator(values["operator"]), "values": tuple(values["values"])}
+    return Condition(**given)
 
 
 @pytest.mark.parametrize(("flags", "case"), CASES)
@@ -87,5 +99,12 @@ def test_the_cases_show_every_reason() -> None:
         "User not in 99% rollout",
         "Flag enabled globally",
         "No targeting rule matched",
+        "Matched attributes targeting rule",
     ):
         assert reason in reasons
+
+
+def test_the_cases_show_every_operator() -> None:
+    flags = [flag for document in map(json.loads, (file.read_text() for file in FILES)) for flag in document["flags"]]
+    conditions = [each for flag in flags for rule in flag["rules"] for each in rule.get("conditions", [])]
+    assert {each["operator"] for each in conditions} == set(Operator)

@@ -16,9 +16,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
+from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.flags import Fallthrough, Flag, Rule
-from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.accounts import find_account
@@ -31,7 +32,7 @@ from flagstaff.storage.history.rollups import roll_up
 from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.idempotency import claim
 from flagstaff.storage.migrate import current_revision, is_current, migrate
-from flagstaff.storage.rules import get_rule
+from flagstaff.storage.rules import get_rule, list_rules
 from tests.support.builders import (
     AT,
     make_account,
@@ -44,7 +45,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -328,3 +329,53 @@ async def test_a_downgrade_drops_what_was_recorded_with_newer_outcomes_and_keeps
     assert await summarise_by_minute(database, older) == before
     assert await read(database, newer) == []
     assert {key for _, key, *_ in await summarise_by_minute(database, newer)} == {"rollout", "ruled"}
+
+
+CONDITION = Condition("plan", Operator.IN, ("gold",))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"conditions": (CONDITION,)},
+        {"rollout_percentage": 99},
+        {"rule_type": RuleType.ATTRIBUTES, "rule_value": None},
+    ],
+)
+async def test_a_downgrade_that_would_drop_a_rule_with_conditions_is_refused_unless_it_is_forced(
+    database: Database, store: Store, values: dict[str, Any]
+) -> None:
+    flag, rule = await store_flag(database)
+    newer = make_rule(flag, **values)
+    await store_all(database, newer)
+    with pytest.raises(Error, match=r"would drop 1 rules with conditions or a percentage\. .* --force"):
+        await migrate_store(store, "0006")
+    async with database.read() as connection:
+        assert await get_rule(connection, flag.id, newer.id) == newer
+    await migrate_store(store, "0006", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert list(await list_rules(connection, flag.id)) == [rule]
+
+
+async def test_a_downgrade_drops_what_was_recorded_with_conditions(database: Database, store: Store) -> None:
+    older, newer = uuid4(), uuid4()
+    decider = Decider(Outcome.ATTRIBUTES_RULE, uuid4())
+    layout = make_layout(recorded=(LayoutFlag(uuid4(), "rule", 0, Outcome.NO_RULE, (decider,), has_bucket=True),))
+    for is_rolled_up in (True, False):
+        await write(database, make_batch(older, make_layout(), make_record()))
+        await write(database, make_batch(newer, layout, make_record(recorded=b"\x65\x07")))
+        if is_rolled_up:
+            async with database.write_history() as connection:
+                await roll_up(connection, 1)
+                await roll_up(connection, 2)
+    before = await summarise_by_minute(database, older)
+    (first, _) = await read(database, newer)
+    assert [(each.rule_id, each.bucket) for each in first.decisions()] == [(decider.rule_id, 7), (None, None)]
+    with pytest.raises(Error, match="would drop 2 recorded evaluations with such rules"):
+        await migrate_store(store, "0006")
+    await migrate_store(store, "0006", force=True)
+    await migrate_store(store)
+    assert await summarise_by_minute(database, older) == before
+    assert await read(database, newer) == []
+    assert {key for _, key, *_ in await summarise_by_minute(database, newer)} == {"off"}

@@ -1,10 +1,12 @@
 """The evaluation as the specification describes it, one flag and one rule at a time. Shares no code with the engine."""
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from dataclasses import replace
 from typing import Any, TypedDict
 
+from flagstaff.domain.conditions import COMPARES_TEXT, Condition
 from flagstaff.domain.flags import Flag, Rule
+from tests.support.naive_conditions import _text, meets_naively
 
 _MASK = 0xFFFFFFFF
 
@@ -24,23 +26,23 @@ class Context:
     ) -> None:
         email = (user_email or "").lower()
         self.user_id = user_id
-        self.user_email = user_email
+        self.email = email
         self.attributes = {
             **attributes,
-            "user_id": user_id,
-            "user_email": email,
-            "email_domain": email.split("@")[-1] if "@" in email else None,
+            "user_id": user_id or None,
+            "user_email": email or None,
+            "email_domain": email.split("@")[-1] or None if "@" in email else None,
             "environment": environment_key,
         }
 
-    def identifier(self, flag: Flag) -> str:
-        """What the flag's buckets are computed from; empty if there is nothing."""
+    def bucket(self, flag: Flag) -> int:
+        """The user's bucket for a flag; 100 for a user without an identifier."""
         if flag.stickiness == "default":
-            return self.user_id or (self.user_email or "").lower()
-        value = self.attributes.get(flag.stickiness)
-        if type(value) is float:
-            return _write_number(value)
-        return str(value) if type(value) in (str, int) else ""
+            identifier = self.user_id or self.email
+        else:
+            value = self.attributes.get(flag.stickiness)
+            identifier = "" if isinstance(value, bool) else _text(value) or ""
+        return naive_bucket(flag.bucketing_key or flag.key, identifier) if identifier else 100
 
 
 def evaluate_naively(
@@ -58,42 +60,49 @@ def evaluate_naively(
 def _answer(flag: Flag, rules: Iterable[Rule], context: Context) -> Answer:
     if not flag.enabled:
         return {"enabled": False, "reason": "Flag is globally disabled"}
-    for rule in sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id)):
-        if rule.enabled and _matches(rule, context.user_id, context.user_email):
-            return {"enabled": True, "reason": f"Matched {rule.rule_type.value} targeting rule"}
+    rule = deciding_rule(flag, rules, context)
+    if rule:
+        return {"enabled": True, "reason": f"Matched {rule.rule_type.value} targeting rule"}
     if flag.fallthrough == "off":
         return {"enabled": False, "reason": "No targeting rule matched"}
     percentage = flag.rollout_percentage
     if percentage == 0:
         return {"enabled": True, "reason": "Flag enabled globally"}
-    identifier = context.identifier(flag)
-    bucket = naive_bucket(flag.bucketing_key or flag.key, identifier) if identifier else 100
-    inside = bucket < percentage or percentage == 100
+    inside = context.bucket(flag) < percentage or percentage == 100
     return {"enabled": inside, "reason": f"User {'in' if inside else 'not in'} {percentage}% rollout"}
 
 
-def _matches(rule: Rule, user_id: str | None, user_email: str | None) -> bool:
-    if rule.rule_type == "user_id":
-        return user_id == rule.rule_value
-    email, value = (user_email or "").lower(), rule.rule_value.lower()
-    if rule.rule_type == "user_email":
-        return email == value
-    return "@" in email and email.split("@")[-1] == value.removeprefix("@")
+def deciding_rule(flag: Flag, rules: Iterable[Rule], context: Context) -> Rule | None:
+    """The first rule that matches, if there is one."""
+    for rule in sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id)):
+        in_share = rule.rollout_percentage == 100 or context.bucket(flag) < rule.rollout_percentage
+        if rule.enabled and _matches(rule, context) and _meets_all(rule.conditions, context) and in_share:
+            return rule
+    return None
 
 
-def _write_number(number: float) -> str:
-    """A number as JavaScript writes it, by the rules of ECMAScript's Number::toString."""
-    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
-    text, point = "".join(map(str, digits)), len(digits) + int(exponent)
-    if text == "0":
-        return "0"
-    if 0 < point <= 21:
-        written = text[:point].ljust(point, "0") + ("." + text[point:] if len(text) > point else "")
-    elif -6 < point <= 0:
-        written = "0." + "0" * -point + text
-    else:
-        written = f"{text[0]}{'.' + text[1:] if len(text) > 1 else ''}e{point - 1:+}"
-    return "-" * sign + written
+def _meets_all(conditions: Iterable[Condition], context: Context) -> bool:
+    for condition in conditions:
+        value = context.attributes.get(condition.attribute)
+        given = condition
+        if condition.attribute in ("user_email", "email_domain") and condition.operator in COMPARES_TEXT:
+            given = replace(condition, case_insensitive=True)
+        if not meets_naively(given, value):
+            return False
+    return True
+
+
+def _matches(rule: Rule, context: Context) -> bool:
+    value = rule.rule_value or ""
+    match rule.rule_type.value:
+        case "attributes":
+            return True
+        case "user_id":
+            return context.user_id == value
+        case "user_email":
+            return context.email == value.lower()
+        case _:
+            return "@" in context.email and context.email.split("@")[-1] == value.lower().removeprefix("@")
 
 
 def naive_bucket(flag_key: str, identifier: str) -> int:

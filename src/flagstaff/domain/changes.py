@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.domain.accounts import Account
+from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.projects import Environment, Project
@@ -101,5 +102,7 @@ def _as_json(value: Any) -> Any:
             return str(value)
         case tuple():
             return [_as_json(each) for each in value]
+        case Condition():
+            return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
         case _:
             return value

@@ -6,21 +6,22 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from flagstaff.domain.conditions import ATTRIBUTE_MAX_LENGTH, Condition
 from flagstaff.domain.text import NAME_MAX_LENGTH, check_length, check_text
 
 RULE_VALUE_MAX_LENGTH = 1024
-ATTRIBUTE_MAX_LENGTH = 128
 TAG_MAX_LENGTH, TAGS_MAX = 50, 20
 DEFAULT_STICKINESS = "default"
 PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
 
 
 class RuleType(StrEnum):
-    """The user attribute that a targeting rule compares."""
+    """What a targeting rule compares: a user attribute with its value, or attributes with its conditions alone."""
 
     USER_ID = "user_id"
     USER_EMAIL = "user_email"
     EMAIL_DOMAIN = "email_domain"
+    ATTRIBUTES = "attributes"
 
 
 class Fallthrough(StrEnum):
@@ -56,17 +57,23 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A targeting rule of a flag. Higher priorities go first, then older rules. `name` is for people."""
+    """A targeting rule of a flag. Higher priorities go first, then older rules. `name` is for people.
+
+    A rule of the type `attributes` has no value. All conditions must be met as well, and `rollout_percentage`, 1 to
+    100, is the share of the users that match; the others go on to the next rule.
+    """
 
     id: UUID
     flag_id: UUID
     rule_type: RuleType
-    rule_value: str
+    rule_value: str | None
     priority: int
     enabled: bool
     created_at: datetime
     updated_at: datetime
     name: str | None = None
+    conditions: tuple[Condition, ...] = ()
+    rollout_percentage: int = 100
 
 
 def check_rollout_percentage(value: int) -> int:
@@ -118,12 +125,25 @@ def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def check_rule_value(rule_type: RuleType, value: str) -> str:
+def check_rule_percentage(value: int) -> int:
+    """The share of the users that match a rule: a whole number from 1 to 100."""
+    if not 1 <= value <= 100:
+        raise ValueError("must be a whole number from 1 to 100; to switch a rule off, set enabled to false")
+    return value
+
+
+def check_rule_value(rule_type: RuleType, value: str | None) -> str | None:
     """A rule's value, checked for its type and kept as given.
 
     Raises:
         ValueError: when no user could match it.
     """
+    if rule_type is RuleType.ATTRIBUTES:
+        if value is not None:
+            raise ValueError("must be null: a rule of the type attributes has conditions instead")
+        return None
+    if value is None:
+        raise ValueError("must be a string")
     check_length(check_text(value), 1, RULE_VALUE_MAX_LENGTH)
     if not value.strip():
         raise ValueError("must not be blank")

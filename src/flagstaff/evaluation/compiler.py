@@ -1,22 +1,19 @@
-"""Compiles an environment's flags and rules to a snapshot, so that evaluations have less to do.
+"""Compiles a flag with its rules, so that evaluations have less to do. assembly.py makes snapshots of compiled flags.
 
-Flags are compiled separately, so that a change to one does not compile the others again. A snapshot is assembled from
-compiled flags in steps, between which the caller may do other work: an environment may have thousands of flags.
+Flags are compiled separately, so that a change to one does not compile the others again.
 """
 
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag, Rule, RuleType
-from flagstaff.domain.projects import Environment
+from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
+from flagstaff.evaluation.predicates import Predicate, compile_predicate
 
 SEPARATOR = b","  # follows each fragment except those of an answer's last flag
-LookUp = dict[str, list[RuleMatch]]
+_LOOKED_UP = (RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +25,29 @@ class TargetedFlag:
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledRule:
+    """A live rule: its kind, the value by which it is found, its rank, and the byte that records it.
+
+    Besides, `predicate` must hold, unless it is None, and the user's bucket must be below the percentage.
+    """
+
+    kind: RuleType
+    value: str
+    rank: int
+    byte: int
+    predicate: Predicate | None = None
+    percentage: int = BUCKETS
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the look-up alone decides."""
+        return self.predicate is None and self.percentage == BUCKETS and self.kind in _LOOKED_UP
+
+
+@dataclass(frozen=True, slots=True)
 class CompiledFlag:
     """A flag compiled for a snapshot, independent of its position among the others.
 
-    `rules` are the values by which its rules are found, each with the rule's rank and the byte that records it.
     `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
     attribute `stickiness`.
     """
@@ -40,131 +56,55 @@ class CompiledFlag:
     default: bytes
     answers_by_bucket: tuple[bytes, ...]
     answers_by_rule: Mapping[int, bytes]
-    rules: tuple[tuple[RuleType, str, int, int], ...]
+    rules: tuple[CompiledRule, ...]
     prefix: bytes
     stickiness: str
 
 
-def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
-    """Compile an environment with its flags, in any order, in one step."""
-    steps = assemble(environment, [compile_flag(each) for each in flags])
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            snapshot: EnvironmentSnapshot = end.value
-            return snapshot
-
-
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     """Compile one flag."""
-    flag, rules = targeted.flag, _live_rules(targeted)
-    layout = LayoutFlag(id=flag.id, key=flag.key, rollout_percentage=flag.rollout_percentage, default=_default(flag))
+    flag, live = targeted.flag, _live_rules(targeted)
+    deciders = _deciders(live) if any(map(_says_more, live)) else ()
+    rules = _compile_rules(live, deciders)
+    layout = LayoutFlag(
+        id=flag.id,
+        key=flag.key,
+        rollout_percentage=flag.rollout_percentage,
+        default=_default(flag),
+        deciders=deciders,
+        has_bucket=any(rule.percentage < BUCKETS for rule in rules),
+    )
     answers: tuple[bytes, ...] = ()
     if layout.default is Outcome.NOT_IN_ROLLOUT:
         inside = _fragment(flag, Outcome.IN_ROLLOUT)
         outside = _fragment(flag, Outcome.NOT_IN_ROLLOUT)
         # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
         answers = (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
-    by_rule = {RULE_BASE + each: _fragment(flag, each) for each in RULE_OUTCOMES.values()} if rules else {}
-    default = _fragment(flag, layout.default)
-    prefix = f"{flag.bucketing_key or flag.key}:".encode()
-    return CompiledFlag(layout, default, answers, by_rule, _ranked(rules), prefix, flag.stickiness)
-
-
-def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
-    """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds."""
-    rollouts, sticky, ruled, constant = [], [], [], []
-    by_key = {}
-    for each in flags:
-        by_key[each.layout.key] = each
-        yield
-    keys = sorted(by_key)
-    yield
-    for key in keys:
-        each = by_key[key]
-        if each.answers_by_bucket:
-            (rollouts if each.stickiness == DEFAULT_STICKINESS else sticky).append(each)
-        elif each.rules:
-            ruled.append(each)
-        else:
-            constant.append(each)
-        yield
-    _end_with((rollouts, sticky, ruled, constant))
-    recorded = rollouts + sticky + ruled
-    look_ups: dict[RuleType, LookUp] = {kind: defaultdict(list) for kind in RuleType}
-    for position, each in enumerate(recorded):
-        for kind, value, rank, byte in each.rules:
-            look_ups[kind][value].append(RuleMatch(position, rank, byte))
-            yield
-    frozen = {}
-    for kind, found in look_ups.items():
-        frozen[kind] = yield from _freeze(found)
-    prefixes = tuple(each.prefix for each in rollouts)
-    yield
-    ruled_defaults = tuple(each.default for each in ruled)
-    yield
-    constant_tail = b"".join(each.default for each in constant) + b"}}"
-    yield
-    recorded_layouts = tuple(each.layout for each in recorded)
-    yield
-    constant_layouts = tuple(each.layout for each in constant)
-    yield
-    rollout_answers = tuple(each.answers_by_bucket for each in rollouts + sticky)
-    yield
-    rule_answers = tuple(each.answers_by_rule for each in recorded)
-    yield
-    return EnvironmentSnapshot(
-        project_id=environment.project_id,
-        environment_id=environment.id,
-        environment_key=environment.key,
-        layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
-        targeting=Targeting(tuple((each.stickiness, each.prefix) for each in sticky)) if sticky else None,
-        rollout_prefixes=prefixes,
-        rollout_answers=rollout_answers,
-        without_bucket=bytes((NO_BUCKET,)) * len(rollouts),
-        ruled_defaults=ruled_defaults,
-        ruled_recorded=bytes((NO_BUCKET,)) * len(ruled),
-        rule_answers=rule_answers,
-        by_user_id=frozen[RuleType.USER_ID],
-        by_email=frozen[RuleType.USER_EMAIL],
-        by_domain=frozen[RuleType.EMAIL_DOMAIN],
-        constant_tail=constant_tail,
-        default_tail=b"".join(ruled_defaults) + constant_tail,
+    return CompiledFlag(
+        layout=layout,
+        default=_fragment(flag, layout.default),
+        answers_by_bucket=answers,
+        answers_by_rule={rule.byte: _fragment(flag, RULE_OUTCOMES[rule.kind]) for rule in rules},
+        rules=rules,
+        prefix=f"{flag.bucketing_key or flag.key}:".encode(),
+        stickiness=flag.stickiness,
     )
 
 
-def match_key(rule_type: RuleType, value: str) -> str:
+def match_key(rule_type: RuleType, value: str | None) -> str:
     """The form in which a rule's value and a user's are compared: emails and domains ignoring case, ids exactly."""
     match rule_type:
-        case RuleType.USER_ID:
-            return value
         case RuleType.USER_EMAIL:
-            return value.lower()
+            return (value or "").lower()
         case RuleType.EMAIL_DOMAIN:
-            return value.removeprefix("@").lower()
+            return (value or "").removeprefix("@").lower()
+        case _:
+            return value or ""
 
 
-def _end_with(groups: Iterable[list[CompiledFlag]]) -> None:
-    """Remove the separator from the fragments of the answer's last flag."""
-    filled = [group for group in groups if group]
-    if filled:
-        last = filled[-1][-1]
-        filled[-1][-1] = replace(
-            last,
-            default=last.default.removesuffix(SEPARATOR),
-            answers_by_bucket=tuple(each.removesuffix(SEPARATOR) for each in last.answers_by_bucket),
-            answers_by_rule={byte: each.removesuffix(SEPARATOR) for byte, each in last.answers_by_rule.items()},
-        )
-
-
-def _freeze(found: LookUp) -> Generator[None, None, dict[str, tuple[RuleMatch, ...]]]:
-    frozen = {}
-    while found:  # emptied step by step, because freeing thousands of lists at once takes milliseconds
-        value, matches = found.popitem()
-        frozen[value] = tuple(matches)
-        yield
-    return frozen
+def _says_more(rule: Rule) -> bool:
+    """Whether the rule needs more than a look-up, so that the history must say which rule decided."""
+    return bool(rule.conditions) or rule.rollout_percentage < BUCKETS or rule.rule_type not in _LOOKED_UP
 
 
 def _live_rules(targeted: TargetedFlag) -> list[Rule]:
@@ -175,13 +115,31 @@ def _live_rules(targeted: TargetedFlag) -> list[Rule]:
     return sorted(live, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
 
 
-def _ranked(rules: Sequence[Rule]) -> tuple[tuple[RuleType, str, int, int], ...]:
-    ranked: dict[tuple[RuleType, str], tuple[int, int]] = {}
-    for rank, rule in enumerate(rules):
-        # A later rule with the same value is never reached.
-        name = (rule.rule_type, match_key(rule.rule_type, rule.rule_value))
-        ranked.setdefault(name, (rank, RULE_BASE + RULE_OUTCOMES[rule.rule_type]))
-    return tuple((*name, *match) for name, match in ranked.items())
+def _deciders(live: Sequence[Rule]) -> tuple[Decider, ...]:
+    """The rules by their ids, as many as a byte can tell apart, and each kind of rule for those beyond."""
+    by_id = [Decider(RULE_OUTCOMES[rule.rule_type], rule.id) for rule in live]
+    if len(by_id) <= MAX_DECIDERS:
+        return tuple(by_id)
+    by_kind = [Decider(outcome) for outcome in RULE_OUTCOMES.values()]
+    return (*by_id[: MAX_DECIDERS - len(by_kind)], *by_kind)
+
+
+def _compile_rules(live: Sequence[Rule], deciders: Sequence[Decider]) -> tuple[CompiledRule, ...]:
+    places = {(decider.outcome, decider.rule_id): RULE_BASE + place for place, decider in enumerate(deciders)}
+    compiled = []
+    decided = set()
+    for rank, rule in enumerate(live):
+        outcome, value = RULE_OUTCOMES[rule.rule_type], match_key(rule.rule_type, rule.rule_value)
+        if (rule.rule_type, value) in decided:
+            continue  # it is never reached
+        byte = places.get((outcome, rule.id)) or places.get((outcome, None)) or RULE_BASE + outcome
+        predicate = compile_predicate(rule.conditions) if rule.conditions else None
+        if rule.rule_type is RuleType.ATTRIBUTES and predicate is None:
+            predicate = compile_predicate(())
+        compiled.append(CompiledRule(rule.rule_type, value, rank, byte, predicate, rule.rollout_percentage))
+        if not rule.conditions and rule.rollout_percentage == BUCKETS:
+            decided.add((rule.rule_type, value))
+    return tuple(compiled)
 
 
 def _default(flag: Flag) -> Outcome:

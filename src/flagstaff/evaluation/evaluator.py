@@ -1,15 +1,15 @@
 """The kernel: computes the response's bytes from a snapshot and a user.
 
 Every evaluation runs this code: one hash for each rollout, look-ups for the rules, and one join. bench/ measures it.
+Environments whose flags need attributes take a longer way, through targeting.py.
 """
 
 from collections.abc import Mapping
 from operator import getitem
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
-from flagstaff.evaluation.context import identifier_in, resolve
-from flagstaff.evaluation.history.layout import NO_BUCKET
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
+from flagstaff.evaluation.targeting import User, bucket_columns, find_by_predicates, resolve, sticky_buckets
 
 _HEAD = b'{"flags":{'
 _NO_ATTRIBUTES: Mapping[str, object] = {}
@@ -25,8 +25,8 @@ def evaluate(
 
     If a flag is on, the first enabled rule that matches decides, then the rollout; otherwise the flag is on for the
     user. The rollout's identifier is the user id, or the lower-cased email if there is no user id; an empty string
-    counts as absent. `attributes` are the custom attributes, at least those that `snapshot.targeting` names.
-    history/layout.py describes the recorded bytes.
+    counts as absent. `attributes` are the custom attributes and the `current_time`, at least those that
+    `snapshot.targeting` names. history/layout.py describes the recorded bytes.
     """
     email = user_email.lower() if user_email else ""
     identifier = user_id or email
@@ -35,24 +35,17 @@ def evaluate(
         buckets = bytes([murmur3_x86_32(prefix + encoded) % BUCKETS for prefix in snapshot.rollout_prefixes])
     else:
         buckets = snapshot.without_bucket
-    if snapshot.targeting is not None:
-        values = resolve(snapshot.targeting.attributes, attributes, user_id, email, snapshot.environment_key)
-        buckets += _sticky_buckets(snapshot.targeting, values)
     found = _find_matches(snapshot, user_id, email)
+    columns = b""
+    if snapshot.targeting is not None:
+        user = User(identifier.encode(), resolve(snapshot, attributes, user_id, email))
+        buckets += sticky_buckets(snapshot.targeting, user)
+        columns = bucket_columns(snapshot.targeting, user, buckets)
+        found = find_by_predicates(snapshot.targeting, user, columns, found)
     if found:
-        return _with_matches(snapshot, buckets, found)
+        return _with_matches(snapshot, buckets, found, columns)
     body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
-    return body, buckets + snapshot.ruled_recorded
-
-
-def _sticky_buckets(targeting: Targeting, values: Mapping[str, object]) -> bytes:
-    """The buckets of the rollouts whose identifier is an attribute."""
-    identifiers = {name: identifier_in(values.get(name)) for name in targeting.attributes}
-    buckets = bytearray()
-    for name, prefix in targeting.sticky:
-        identifier = identifiers[name]
-        buckets.append(murmur3_x86_32(prefix + identifier) % BUCKETS if identifier else NO_BUCKET)
-    return bytes(buckets)
+    return body, buckets + snapshot.ruled_recorded + columns
 
 
 def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:
@@ -80,9 +73,11 @@ def _first_of_each_flag(found: tuple[RuleMatch, ...]) -> dict[int, RuleMatch]:
     return first
 
 
-def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...]) -> tuple[bytes, bytes]:
+def _with_matches(
+    snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...], columns: bytes
+) -> tuple[bytes, bytes]:
     fragments = [*map(getitem, snapshot.rollout_answers, buckets), *snapshot.ruled_defaults]
-    recorded = bytearray(buckets + snapshot.ruled_recorded)
+    recorded = bytearray(buckets + snapshot.ruled_recorded + columns)
     for position, match in _first_of_each_flag(found).items():
         fragments[position] = snapshot.rule_answers[position][match.byte]
         recorded[position] = match.byte

@@ -16,6 +16,8 @@ class Outcome(IntEnum):
     NOT_IN_ROLLOUT = 5
     ON = 6
     NO_RULE = 7
+    ATTRIBUTES_RULE = 8
+    SEGMENT_RULE = 9
 
     @property
     def enabled(self) -> bool:
@@ -36,6 +38,7 @@ RULE_OUTCOMES = {
     RuleType.USER_ID: Outcome.USER_ID_RULE,
     RuleType.USER_EMAIL: Outcome.USER_EMAIL_RULE,
     RuleType.EMAIL_DOMAIN: Outcome.EMAIL_DOMAIN_RULE,
+    RuleType.ATTRIBUTES: Outcome.ATTRIBUTES_RULE,
 }
 
 _REASONS = {
@@ -47,4 +50,6 @@ _REASONS = {
     Outcome.NOT_IN_ROLLOUT: "User not in {}% rollout",
     Outcome.ON: "Flag enabled globally",
     Outcome.NO_RULE: "No targeting rule matched",
+    Outcome.ATTRIBUTES_RULE: "Matched attributes targeting rule",
+    Outcome.SEGMENT_RULE: "Matched segment targeting rule",
 }

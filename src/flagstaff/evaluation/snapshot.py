@@ -6,34 +6,61 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
+from flagstaff.domain.flags import DEFAULT_STICKINESS
+from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.predicates import Predicates
+
+BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
+CURRENT_TIME = "current_time"
 
 
 class RuleMatch(NamedTuple):
     """A rule found by a look-up.
 
     `position` is its flag's position among the recorded flags. `rank` is the rule's rank in the flag; the lowest rank
-    decides. `byte` is recorded if it does.
+    decides. `byte` is recorded if it does. The rule matches only if the predicates with the bits `needs` hold, and the
+    user's bucket is below `percentage`.
     """
 
     position: int
     rank: int
     byte: int
+    needs: int = 0
+    percentage: int = BUCKETS
 
 
 @dataclass(frozen=True)
 class Targeting:
-    """What evaluations of an environment need besides the user's id and email; most environments have none.
+    """What evaluations of an environment need besides look-ups by the user's id and email; most environments have none.
 
     `sticky` are the rollouts whose identifier is an attribute: the attribute and the bytes that are hashed before it.
+    `by_bit` are the rules that are found by a predicate that holds, and `leading` the bits of these predicates.
+    `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
+    are hashed before the identifier.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
+    predicates: Predicates
+    by_bit: Mapping[int, tuple[RuleMatch, ...]]
+    leading: int
+    with_buckets: tuple[tuple[int, str, bytes], ...]
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """The attributes that identify users."""
+        named = {attribute for attribute, _ in self.sticky} | {attribute for _, attribute, _ in self.with_buckets}
+        return frozenset(named - {DEFAULT_STICKINESS})
 
     @cached_property
     def attributes(self) -> frozenset[str]:
         """The attributes of the context that are looked at."""
-        return frozenset(attribute for attribute, _ in self.sticky)
+        return self.identifiers | {each.attribute for each in self.predicates.by_attribute}
+
+    @cached_property
+    def built_in(self) -> frozenset[str]:
+        """Those of them that every context has."""
+        return self.attributes & BUILT_IN
 
 
 @dataclass(frozen=True, slots=True, eq=False)

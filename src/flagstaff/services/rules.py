@@ -1,6 +1,7 @@
 """Targeting rules of a flag. When a method returns, every later evaluation sees what it did."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -9,11 +10,13 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
+from flagstaff.domain.conditions import Condition, InvalidConditionError
 from flagstaff.domain.errors import invalid_field
-from flagstaff.domain.flags import Rule, RuleType, check_rule_value
+from flagstaff.domain.flags import Rule, check_rule_value
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.quotas import Quota
+from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.storage import rules
@@ -30,28 +33,17 @@ class Rules:
     quota_per_flag: Quota
     quota_per_environment: Quota
 
-    async def create_rule(
-        self,
-        actor: Actor,
-        path: FlagPath,
-        *,
-        rule_type: RuleType,
-        rule_value: str,
-        priority: int,
-        enabled: bool,
-        name: str | None = None,
-    ) -> Rule:
-        """Create a rule.
+    async def create_rule(self, actor: Actor, path: FlagPath, **values: Any) -> Rule:
+        """Create a rule with these fields; those that have a default may be left out.
 
         Raises:
-            Error: INVALID for a value that is not valid for its type, CONFLICT if the flag or its environment has no
-                room for another rule.
+            Error: INVALID for a value that is not valid for its type or for invalid conditions, CONFLICT if the flag or
+                its environment has no room for another rule.
         """
         now = self.now()
-        rule = Rule(
-            uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now, name=name
-        )
+        rule = Rule(id=uuid7(), flag_id=path.flag_id, created_at=now, updated_at=now, **values)
         _require_valid_value(rule)
+        rule = await _with_checked_conditions(rule)
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             connection = transaction.connection
@@ -93,8 +85,10 @@ class Rules:
     async def update_rule(self, actor: Actor, path: FlagPath, rule_id: UUID, **values: Any) -> Rule:
         """Update those of a rule's fields that are given. Equal values change nothing.
 
-        Raises Error INVALID for a value that is not valid for the rule's type.
+        Raises Error INVALID for a value that is not valid for the rule's type, or for invalid conditions.
         """
+        if "conditions" in values:
+            values["conditions"] = await _check_conditions(values["conditions"])
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
@@ -116,6 +110,18 @@ class Rules:
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             await rules.delete_rule(transaction.connection, rule_id)
             await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))
+
+
+async def _with_checked_conditions(rule: Rule) -> Rule:
+    return replace(rule, conditions=await _check_conditions(rule.conditions)) if rule.conditions else rule
+
+
+async def _check_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    # Thousands of values take milliseconds.
+    try:
+        return await asyncio.to_thread(check_conditions, conditions)
+    except InvalidConditionError as error:
+        raise invalid_field(str(error.inside("conditions").path), str(error)) from error
 
 
 def _require_valid_value(rule: Rule) -> None:

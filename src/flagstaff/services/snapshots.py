@@ -7,7 +7,8 @@ from uuid import UUID
 
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.projects import Environment
-from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, assemble, compile_flag
+from flagstaff.evaluation.assembly import assemble
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
 from flagstaff.storage import changes, environments, flags, projects, rules

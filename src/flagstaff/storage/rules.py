@@ -11,6 +11,7 @@ from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Rule, RuleType
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
+from flagstaff.storage.conditions import read_condition, write_condition
 from flagstaff.storage.lists import Listing
 
 _columns = tables.rules.c
@@ -24,6 +25,8 @@ _rule = sa.select(
     _columns.created_at,
     _columns.updated_at,
     _columns.name,
+    _columns.conditions,
+    _columns.rollout_percentage,
 )
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
@@ -49,7 +52,7 @@ _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
 async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Insert a rule."""
-    await connection.execute(_insert, tables.row_of(tables.rules, rule))
+    await connection.execute(_insert, {**tables.row_of(tables.rules, rule), **_stored_values(rule)})
 
 
 async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
@@ -100,11 +103,12 @@ async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Update a rule's mutable fields."""
     values = {
         "rule_type": rule.rule_type,
-        "rule_value": rule.rule_value,
         "priority": rule.priority,
         "enabled": rule.enabled,
         "updated_at": rule.updated_at,
         "name": rule.name,
+        "rollout_percentage": rule.rollout_percentage,
+        **_stored_values(rule),
     }
     await connection.execute(_update, {"rule": rule.id, **values})
 
@@ -115,5 +119,10 @@ async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
 
 
 def _from_row(row: Sequence[Any]) -> Rule:
-    rule_id, flag_id, rule_type, *rest = row
-    return Rule(rule_id, flag_id, RuleType(rule_type), *rest)
+    rule_id, flag_id, rule_type, rule_value, *rest, conditions, rollout_percentage = row
+    read = tuple(map(read_condition, conditions))
+    return Rule(rule_id, flag_id, RuleType(rule_type), rule_value or None, *rest, read, rollout_percentage)
+
+
+def _stored_values(rule: Rule) -> dict[str, Any]:
+    return {"rule_value": rule.rule_value or "", "conditions": list(map(write_condition, rule.conditions))}

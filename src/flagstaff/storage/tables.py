@@ -141,12 +141,14 @@ rules = sa.Table(
     sa.Column("id", sa.Uuid, primary_key=True),
     sa.Column("flag_id", sa.ForeignKey("flags.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("rule_type", sa.Text, nullable=False),
-    sa.Column("rule_value", sa.Text, nullable=False),
+    sa.Column("rule_value", sa.Text, nullable=False),  # empty for a rule without a value
     sa.Column("priority", sa.Integer, nullable=False),
     sa.Column("enabled", sa.Boolean, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
     sa.Column("name", sa.Text),
+    _json_list("conditions"),
+    sa.Column("rollout_percentage", sa.SmallInteger, nullable=False, server_default="100"),
 )
 
 # No foreign keys, because the trail outlives the resources.

@@ -7,11 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from tests.support.builders import AT, make_environment, make_flag, make_rule
-from tests.support.naive import Answer, evaluate_naively
+from tests.support.naive import Answer, Context, deciding_rule, evaluate_naively
 
 ENVIRONMENT = make_environment()
 
@@ -26,16 +28,37 @@ values = {
     RuleType.USER_ID: ids.filter(bool),
     RuleType.USER_EMAIL: emails,
     RuleType.EMAIL_DOMAIN: domains,
+    RuleType.ATTRIBUTES: st.none(),
 }
+plans = st.sampled_from(["gold", "Gold", "1", "2.5", "1.2.3", "true", "192.0.2.1", "2026-11-20T10:00:00Z"])
+some_conditions = st.one_of(
+    st.builds(
+        Condition,
+        attribute=st.sampled_from(["plan", "company", "user_id", "user_email", "email_domain", "environment"]),
+        operator=st.sampled_from([Operator.IN, Operator.NOT_IN, Operator.STARTS_WITH, Operator.CONTAINS]),
+        values=st.lists(plans | emails | domains | st.just("production"), min_size=1, max_size=3).map(tuple),
+        case_insensitive=st.booleans(),
+        negate=st.booleans(),
+    ),
+    st.builds(
+        Condition,
+        attribute=st.sampled_from(["plan", "company"]),
+        operator=st.sampled_from([Operator.EQ, Operator.GTE]),
+        values=st.sampled_from([("1",), ("2.5",)]),
+        negate=st.booleans(),
+    ),
+)
 flag_keys = st.text("abz09_-", max_size=6).map("k".__add__)
-attribute_names = ["company", "default", "user_id", "user_email", "email_domain", "environment"]
+attribute_names = ["company", "plan", "default", "user_id", "user_email", "email_domain", "environment"]
 attribute_values = (
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
     | ids
-    | st.lists(ids, max_size=2)
+    | plans
+    | st.sampled_from([1, 1.0, True, 2.5])
+    | st.lists(ids | plans, max_size=2)
 )
 attributes = st.dictionaries(st.sampled_from(attribute_names), attribute_values)
 users = st.none() | st.just("") | ids
@@ -53,6 +76,8 @@ def rules(draw: st.DrawFn) -> Rule:
         priority=draw(st.integers(-1, 1)),
         enabled=draw(st.sampled_from([True, True, False])),
         created_at=AT + timedelta(seconds=draw(st.integers(0, 2))),
+        conditions=tuple(draw(st.just([]) | st.lists(some_conditions, max_size=3))),
+        rollout_percentage=draw(st.sampled_from([100, 100, 1, 50, 99])),
     )
 
 
@@ -96,11 +121,25 @@ def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
     answers = json.loads(body, object_pairs_hook=each_once)
     assert answers == {"flags": evaluate_naively(flags, user_id, user_email, custom)}
 
+    decisions = snapshot.layout.decisions(recorded_bytes)
     recorded: dict[str, Answer] = {
-        flag.key: {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
-        for flag, outcome in snapshot.layout.outcomes(recorded_bytes)
+        decision.flag.key: {"enabled": decision.outcome.enabled, "reason": decision.reason} for decision in decisions
     }
     assert recorded == answers["flags"]
+    outcomes = [
+        flag.outcomes_by_byte[byte] for flag, byte in zip(snapshot.layout.recorded, recorded_bytes, strict=False)
+    ]
+    assert outcomes == [decision.outcome for decision in decisions][: len(outcomes)]
+
+    context = Context(user_id, user_email, custom, ENVIRONMENT.key)
+    by_key = {flag.key: (flag, rules) for flag, rules in flags}
+    for decision in decisions:
+        flag, its_rules = by_key[decision.flag.key]
+        if decision.flag.deciders:
+            rule = deciding_rule(flag, its_rules, context)
+            assert decision.rule_id == (rule and rule.id)
+        if decision.bucket is not None:
+            assert decision.bucket == context.bucket(flag)
 
 
 @given(targeted_flags(), st.randoms())

@@ -16,6 +16,8 @@ from flagstaff.evaluation.outcomes import Outcome
         (Outcome.NOT_IN_ROLLOUT, False, "User not in 25% rollout"),
         (Outcome.ON, True, "Flag enabled globally"),
         (Outcome.NO_RULE, False, "No targeting rule matched"),
+        (Outcome.ATTRIBUTES_RULE, True, "Matched attributes targeting rule"),
+        (Outcome.SEGMENT_RULE, True, "Matched segment targeting rule"),
     ],
 )
 def test_each_outcome_has_its_reason(outcome: Outcome, enabled: bool, reason: str) -> None:
@@ -33,4 +35,6 @@ def test_the_stored_numbers_of_outcomes_never_change() -> None:
         ("NOT_IN_ROLLOUT", 5),
         ("ON", 6),
         ("NO_RULE", 7),
+        ("ATTRIBUTES_RULE", 8),
+        ("SEGMENT_RULE", 9),
     ]

@@ -7,21 +7,36 @@ depend on the user. In addition, an evaluation has one byte for each flag whose 
     100   no rule matched, and there is no bucket: the flag has no rollout, or the user no identifier
     101 + the matched rule's outcome: 102 user_id, 103 user_email, 104 email_domain
 
+For a flag that says more, the layout lists what can decide it, such as its rules, and the byte is 101 + the place in
+that list. Its other columns follow the bytes of all flags, in the order of the flags:
+
+    the bucket, if a rule has a percentage: 0-99, or 100 if there is none or no rule asked
+
 A layout has the lowest version that can hold it, so that earlier releases can read it: version 1 knows the outcomes up
-to `ON`, version 2 also `NO_RULE`.
+to `ON`, version 2 also `NO_RULE`, and version 3 what decides a flag.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
+from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.outcomes import Outcome
 
 NO_BUCKET = 100
 RULE_BASE = 101
-_NEWEST_VERSION = 2
-_OUTCOMES_BY_VERSION = {1: Outcome.ON + 1, 2: Outcome.NO_RULE + 1}
+MAX_DECIDERS = 155  # that a byte can tell apart
+_RULE_OUTCOMES = range(Outcome.USER_ID_RULE, Outcome.EMAIL_DOMAIN_RULE + 1)
+_OUTCOMES_BY_VERSION = {1: Outcome.ON + 1, 2: Outcome.NO_RULE + 1, 3: Outcome.SEGMENT_RULE + 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """What decided a flag instead of its rollout: a rule. Of a flag with many rules, only the first have their ids."""
+
+    outcome: Outcome
+    rule_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +47,45 @@ class LayoutFlag:
     key: str
     rollout_percentage: int
     default: Outcome
+    deciders: tuple[Decider, ...] = ()
+    has_bucket: bool = False
 
     def outcome(self, byte: int) -> Outcome:
         """The outcome that a recorded byte stands for."""
+        if self.deciders and byte >= RULE_BASE:
+            return self.deciders[byte - RULE_BASE].outcome
         if byte > RULE_BASE:
             return Outcome(byte - RULE_BASE)
         if byte == NO_BUCKET:
             return self.default
         return Outcome.IN_ROLLOUT if byte < self.rollout_percentage else Outcome.NOT_IN_ROLLOUT
+
+    @property
+    def outcomes_by_byte(self) -> bytes:
+        """A table from recorded bytes to outcomes; bytes that this flag does not record have none (255)."""
+        table = _plain_outcomes(self.rollout_percentage, self.default)
+        if self.deciders:
+            table = table[:RULE_BASE] + bytes(decider.outcome for decider in self.deciders)
+        return table.ljust(256, b"\xff")
+
+    @property
+    def columns(self) -> int:
+        """How many bytes an evaluation has for the flag besides its first."""
+        return int(self.has_bucket)
+
+
+class Decision(NamedTuple):
+    """How a flag was decided in one evaluation; `bucket` is None where none was recorded."""
+
+    flag: LayoutFlag
+    outcome: Outcome
+    rule_id: UUID | None = None
+    bucket: int | None = None
+
+    @property
+    def reason(self) -> str:
+        """The reason as the specification words it."""
+        return self.outcome.reason(self.flag.rollout_percentage)
 
 
 @dataclass(frozen=True)
@@ -50,10 +96,17 @@ class Layout:
     constant: tuple[LayoutFlag, ...]
 
     @cached_property
+    def width(self) -> int:
+        """How many bytes an evaluation has."""
+        return len(self.recorded) + sum(flag.columns for flag in self.recorded)
+
+    @cached_property
     def version(self) -> int:
         """The version of its stored form."""
+        if any(flag.deciders for flag in self.recorded):
+            return 3
         flags = (*self.recorded, *self.constant)
-        return 1 if all(flag.default < _OUTCOMES_BY_VERSION[1] for flag in flags) else _NEWEST_VERSION
+        return 1 if all(flag.default < _OUTCOMES_BY_VERSION[1] for flag in flags) else 2
 
     @property
     def outcome_count(self) -> int:
@@ -68,9 +121,37 @@ class Layout:
             for flag in flags:
                 state.update(mark + flag.id.bytes + bytes((flag.rollout_percentage, flag.default)) + flag.key.encode())
                 state.update(b"\n")
+                if flag.deciders:
+                    state.update(repr((flag.deciders, flag.has_bucket)).encode())
         return state.digest()[:16]
 
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:
         """Every flag with its outcome in one evaluation, given that evaluation's bytes."""
-        varied = [(flag, flag.outcome(byte)) for flag, byte in zip(self.recorded, recorded, strict=True)]
-        return varied + [(flag, flag.default) for flag in self.constant]
+        return [(decision.flag, decision.outcome) for decision in self.decisions(recorded)]
+
+    def decisions(self, recorded: bytes) -> list[Decision]:
+        """How every flag was decided in one evaluation, given that evaluation's bytes.
+
+        Raises:
+            ValueError: when the bytes do not fit the layout.
+        """
+        if len(recorded) != self.width:
+            raise ValueError("an evaluation does not fit its layout")
+        found = []
+        column = len(self.recorded)
+        for flag, byte in zip(self.recorded, recorded, strict=False):
+            found.append(_decision(flag, byte, recorded[column : column + flag.columns]))
+            column += flag.columns
+        return found + [Decision(flag, flag.default) for flag in self.constant]
+
+
+def _decision(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:
+    rule_id = flag.deciders[byte - RULE_BASE].rule_id if flag.deciders and byte >= RULE_BASE else None
+    bucket = columns[0] if flag.has_bucket else byte
+    return Decision(flag, flag.outcome(byte), rule_id, bucket if bucket < NO_BUCKET else None)
+
+
+@cache
+def _plain_outcomes(rollout_percentage: int, default: Outcome) -> bytes:
+    flag = LayoutFlag(UUID(int=0), "", rollout_percentage, default)
+    return bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(_RULE_OUTCOMES)))

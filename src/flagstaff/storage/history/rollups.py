@@ -22,7 +22,7 @@ from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.summaries import outcomes_of
 
 HOUR, DAY = 60, 1440  # spans, in minutes
-FLAG_COUNTS_VERSIONS = (1, 2)  # the same form; version 1 has the outcomes up to ON
+_NEWEST_OUTCOMES = {1: Outcome.ON, 2: Outcome.NO_RULE, 3: Outcome.SEGMENT_RULE}  # by version; the form is the same
 PENDING_LAYOUTS = 8  # with more of them, an environment's counts are rolled up before the end of the hour
 ROWS_AT_ONCE = 50
 
@@ -68,7 +68,7 @@ class Series(msgspec.Struct, array_like=True):
 
 def decode_counts(version: int, content: bytes) -> list[Series]:
     """A row's counts. Raises ValueError for an unknown version."""
-    if version not in FLAG_COUNTS_VERSIONS:
+    if version not in _NEWEST_OUTCOMES:
         raise ValueError(f"flag counts of version {version} are unknown")
     return _decoder.decode(content)
 
@@ -188,7 +188,8 @@ def _sum(series: Iterable[Series], kinds: Kinds) -> list[Series]:
 
 def _version_of(series: Iterable[Series]) -> int:
     """The lowest version that can hold the counts, so that earlier releases can read them."""
-    return 1 if all(each.outcome <= Outcome.ON for each in series) else 2
+    newest = max(each.outcome for each in series)
+    return next(version for version, outcome in _NEWEST_OUTCOMES.items() if newest <= outcome)
 
 
 def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:

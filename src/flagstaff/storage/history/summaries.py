@@ -13,16 +13,14 @@ import asyncio
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from struct import pack, unpack
-from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.history.layout import RULE_BASE, Layout, LayoutFlag
-from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.segments import Columns, Segment, runs
 
@@ -72,7 +70,7 @@ class SummaryCounts:
         if first == segment.last_time // _MICROSECONDS_A_MINUTE:
             await self._add(segment, first, layout, segment.size, columns.recorded)
         else:
-            width = len(layout.recorded)
+            width = layout.width
             for minute, run in runs(columns.times, NANOSECONDS_A_MINUTE):
                 recorded = columns.recorded[run.start * width : run.stop * width]
                 await self._add(segment, minute, layout, len(run), recorded)
@@ -86,23 +84,15 @@ class SummaryCounts:
 
 
 async def _count(layout: Layout, joined: bytes) -> int:
-    width = len(layout.recorded)
+    width = layout.width
     counts: list[list[int]] = []
     numbers = range(layout.outcome_count)
     for position, flag in enumerate(layout.recorded):
         if position % _FLAGS_AT_ONCE == 0:
             await asyncio.sleep(0)
-        outcomes = joined[position::width].translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
+        outcomes = joined[position::width].translate(flag.outcomes_by_byte)
         counts.append([*map(outcomes.count, numbers)])
     return _block([*chain.from_iterable(zip(*counts, strict=True))])
-
-
-@cache
-def outcomes_by_byte(rollout_percentage: int, default: Outcome) -> bytes:
-    """A table from recorded bytes to outcomes; bytes that no current layout records are not counted (255)."""
-    flag = LayoutFlag(UUID(int=0), "", rollout_percentage, default)
-    known = bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(RULE_OUTCOMES)))
-    return known.ljust(256, b"\xff")
 
 
 async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:

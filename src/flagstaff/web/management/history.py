@@ -14,9 +14,8 @@ from starlette.responses import Response
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.moments import format_moment
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
-from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_response, json_stream
@@ -25,6 +24,7 @@ from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
 
 _ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
+_OF_SOME_FLAGS = "Only of a flag with a rule that has conditions or a percentage."
 _INTERVAL = "must be a number of minutes, hours or days, such as 5m, 1h or 1d"
 
 router = APIRouter(prefix=_ENVIRONMENT, tags=["Evaluation history"])
@@ -100,6 +100,8 @@ class FlagOutcome(BaseModel):
 
     enabled: bool
     reason: str
+    rule_id: Uuid | None = Field(default=None, description="The rule that matched. " + _OF_SOME_FLAGS)
+    bucket: int | None = Field(default=None, description="The user's bucket, 0 to 99. " + _OF_SOME_FLAGS)
 
 
 class EvaluateCall(BaseModel):
@@ -218,13 +220,13 @@ async def _page_response(page: EvaluationsPage, view: Callable[[RecordedEvaluati
 
 
 def _evaluation_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
-    flags = {flag.key: _outcome_view(flag, outcome) for flag, outcome in evaluation.outcomes()}
+    flags = {decision.flag.key: _decision_view(decision) for decision in evaluation.decisions()}
     return {**_call_view(evaluation), "flags": flags}
 
 
 def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:
-    found = next(_outcome_view(flag, outcome) for flag, outcome in evaluation.outcomes() if flag.id == flag_id)
-    return {**_call_view(evaluation), **found}
+    found = next(decision for decision in evaluation.decisions() if decision.flag.id == flag_id)
+    return {**_call_view(evaluation), **_decision_view(found)}
 
 
 def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
@@ -236,8 +238,11 @@ def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
     }
 
 
-def _outcome_view(flag: LayoutFlag, outcome: Outcome) -> dict[str, Any]:
-    return {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
+def _decision_view(decision: Decision) -> dict[str, Any]:
+    view: dict[str, Any] = {"enabled": decision.outcome.enabled, "reason": decision.reason}
+    if decision.flag.deciders:
+        view |= {"rule_id": decision.rule_id, "bucket": decision.bucket}
+    return view
 
 
 def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:

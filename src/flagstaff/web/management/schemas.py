@@ -77,11 +77,16 @@ Tags = Annotated[
     AfterValidator(flags.check_tags),
     Field(json_schema_extra={"maxItems": flags.TAGS_MAX, "uniqueItems": True}),
 ]
-RuleTypeName = Literal["user_id", "user_email", "email_domain"]
+RuleTypeName = Literal["user_id", "user_email", "email_domain", "attributes"]
 RuleValue = Annotated[
     str,
     AfterValidator(text.check_text),
     Field(json_schema_extra={"minLength": 1, "maxLength": flags.RULE_VALUE_MAX_LENGTH, "pattern": r"\S"}),
+]
+RulePercentage = Annotated[
+    int,
+    AfterValidator(flags.check_rule_percentage),
+    Field(json_schema_extra={"minimum": 1, "maximum": 100}),
 ]
 Email = Annotated[
     str,

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Hashable, Iterable
+from datetime import datetime
 from functools import partial
 
 import msgspec
@@ -53,6 +54,7 @@ class Evaluate:
         snapshots: Snapshots,
         limiter: SlidingWindow | None,
         record: Callable[[EnvironmentSnapshot, str | None, str | None, bytes], None],
+        now: Callable[[], datetime],
     ) -> None:
         self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
         """The project with this SDK key, if it is already loaded."""
@@ -60,6 +62,7 @@ class Evaluate:
         self.admit: Callable[[Hashable], None] = partial(admit, limiter)
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
         self._record = record
+        self._now = now
 
     async def load(self, sdk_key: str) -> ProjectSnapshot:
         """The project with this SDK key, loaded if necessary.
@@ -92,7 +95,7 @@ class Evaluate:
         if environment.targeting is None:
             answer, recorded = evaluate(environment, user_id, user_email)
         else:
-            attributes = read_attributes(context.custom_attributes, environment.targeting.attributes)
+            attributes = read_attributes(context.custom_attributes, environment.targeting.attributes, self._now)
             answer, recorded = evaluate(environment, user_id, user_email, attributes)
         self._record(environment, user_id, user_email, recorded)
         return answer

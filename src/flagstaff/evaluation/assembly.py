@@ -1,0 +1,172 @@
+"""Assembles snapshots of compiled flags, in steps between which the caller may do other work.
+
+An environment may have thousands of flags.
+"""
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field, replace
+
+from flagstaff.domain.flags import DEFAULT_STICKINESS, RuleType
+from flagstaff.domain.projects import Environment
+from flagstaff.evaluation.compiler import SEPARATOR, CompiledFlag, CompiledRule, TargetedFlag, compile_flag
+from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
+from flagstaff.evaluation.predicates import Predicate, assemble_predicates
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
+
+LookUp = dict[str, list[RuleMatch]]
+
+
+@dataclass(slots=True)
+class _Groups:
+    """The flags in the order of a response: rollouts by user, by an attribute, other flags with rules, and the rest."""
+
+    rollouts: list[CompiledFlag] = field(default_factory=list)
+    sticky: list[CompiledFlag] = field(default_factory=list)
+    ruled: list[CompiledFlag] = field(default_factory=list)
+    constant: list[CompiledFlag] = field(default_factory=list)
+
+    def add(self, flag: CompiledFlag) -> None:
+        if flag.answers_by_bucket:
+            (self.rollouts if flag.stickiness == DEFAULT_STICKINESS else self.sticky).append(flag)
+        else:
+            (self.ruled if flag.rules else self.constant).append(flag)
+
+    def end(self) -> None:
+        """Remove the separator from the fragments of the response's last flag."""
+        filled = [group for group in (self.rollouts, self.sticky, self.ruled, self.constant) if group]
+        if filled:
+            last = filled[-1][-1]
+            filled[-1][-1] = replace(
+                last,
+                default=last.default.removesuffix(SEPARATOR),
+                answers_by_bucket=tuple(each.removesuffix(SEPARATOR) for each in last.answers_by_bucket),
+                answers_by_rule={byte: each.removesuffix(SEPARATOR) for byte, each in last.answers_by_rule.items()},
+            )
+
+
+@dataclass(slots=True)
+class _Rules:
+    """The rules of all recorded flags, by the way in which they are found."""
+
+    look_ups: dict[RuleType, LookUp] = field(default_factory=lambda: {kind: defaultdict(list) for kind in RuleType})
+    predicates: list[Predicate] = field(default_factory=list)
+    by_bit: defaultdict[int, list[RuleMatch]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, position: int, rule: CompiledRule) -> None:
+        if rule.predicate is None:
+            match = RuleMatch(position, rule.rank, rule.byte, 0, rule.percentage)
+            self.look_ups[rule.kind][rule.value].append(match)
+            return
+        bit = 1 << len(self.predicates)
+        self.predicates.append(rule.predicate)
+        match = RuleMatch(position, rule.rank, rule.byte, bit, rule.percentage)
+        if rule.kind is RuleType.ATTRIBUTES:
+            self.by_bit[bit].append(match)
+        else:
+            self.look_ups[rule.kind][rule.value].append(match)
+
+
+def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
+    """Compile an environment with its flags, in any order, in one step."""
+    steps = assemble(environment, [compile_flag(each) for each in flags])
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            snapshot: EnvironmentSnapshot = end.value
+            return snapshot
+
+
+def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
+    """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds."""
+    groups = yield from _group(flags)
+    rollouts, ruled = groups.rollouts + groups.sticky, groups.ruled
+    recorded = rollouts + ruled
+    rules = _Rules()
+    for position, each in enumerate(recorded):
+        for rule in each.rules:
+            rules.add(position, rule)
+            yield
+    look_ups = {}
+    for kind, found in rules.look_ups.items():
+        look_ups[kind] = yield from _freeze(found)
+    targeting = yield from _target(groups, rules)
+    prefixes = tuple(each.prefix for each in groups.rollouts)
+    yield
+    ruled_defaults = tuple(each.default for each in ruled)
+    yield
+    constant_tail = b"".join(each.default for each in groups.constant) + b"}}"
+    yield
+    recorded_layouts = tuple(each.layout for each in recorded)
+    yield
+    constant_layouts = tuple(each.layout for each in groups.constant)
+    yield
+    rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
+    yield
+    rule_answers = tuple(each.answers_by_rule for each in recorded)
+    yield
+    return EnvironmentSnapshot(
+        project_id=environment.project_id,
+        environment_id=environment.id,
+        environment_key=environment.key,
+        layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
+        targeting=targeting,
+        rollout_prefixes=prefixes,
+        rollout_answers=rollout_answers,
+        without_bucket=bytes((NO_BUCKET,)) * len(groups.rollouts),
+        ruled_defaults=ruled_defaults,
+        ruled_recorded=bytes((NO_BUCKET,)) * len(ruled),
+        rule_answers=rule_answers,
+        by_user_id=look_ups[RuleType.USER_ID],
+        by_email=look_ups[RuleType.USER_EMAIL],
+        by_domain=look_ups[RuleType.EMAIL_DOMAIN],
+        constant_tail=constant_tail,
+        default_tail=b"".join(ruled_defaults) + constant_tail,
+    )
+
+
+def _group(flags: Iterable[CompiledFlag]) -> Generator[None, None, _Groups]:
+    by_key = {}
+    for each in flags:
+        by_key[each.layout.key] = each
+        yield
+    keys = sorted(by_key)
+    yield
+    groups = _Groups()
+    for key in keys:
+        groups.add(by_key[key])
+        yield
+    groups.end()
+    return groups
+
+
+def _target(groups: _Groups, rules: _Rules) -> Generator[None, None, Targeting | None]:
+    """What needs more than look-ups by user and email; None if nothing does."""
+    recorded = groups.rollouts + groups.sticky + groups.ruled
+    with_buckets = []
+    for position, each in enumerate(recorded):
+        if each.layout.has_bucket:
+            with_buckets.append((position, each.stickiness, each.prefix))
+        yield
+    if not groups.sticky and not rules.predicates and not with_buckets:
+        return None
+    predicates = yield from assemble_predicates(rules.predicates)
+    by_bit = {bit: tuple(matches) for bit, matches in rules.by_bit.items()}
+    yield
+    return Targeting(
+        sticky=tuple((each.stickiness, each.prefix) for each in groups.sticky),
+        predicates=predicates,
+        by_bit=by_bit,
+        leading=sum(by_bit),
+        with_buckets=tuple(with_buckets),
+    )
+
+
+def _freeze(found: LookUp) -> Generator[None, None, dict[str, tuple[RuleMatch, ...]]]:
+    frozen = {}
+    while found:  # emptied step by step, because freeing thousands of lists at once takes milliseconds
+        value, matches = found.popitem()
+        frozen[value] = tuple(matches)
+        yield
+    return frozen
