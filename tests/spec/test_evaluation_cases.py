@@ -26,11 +26,11 @@ from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.web.sdk.attributes import read_attributes
-from tests.support.builders import AT, make_environment, make_flag, make_rule
+from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 
 FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))
 CASES = [
-    pytest.param(document["flags"], case, id=f"{file.stem}-{number}")
+    pytest.param(document, case, id=f"{file.stem}-{number}")
     for file in FILES
     for document in [json.loads(file.read_text())]
     for number, case in enumerate(document["cases"], start=1)
@@ -78,9 +78,13 @@ def read_condition(values: dict[str, Any]) -> Condition:
     return Condition(**given)
 
 
-@pytest.mark.parametrize(("flags", "case"), CASES)
-def test_an_environment_answers_as_the_case_says(flags: list[dict[str, Any]], case: dict[str, Any]) -> None:
-    snapshot = compile_environment(ENVIRONMENT, map(targeted, flags))
+@pytest.mark.parametrize(("document", "case"), CASES)
+def test_an_environment_answers_as_the_case_says(document: dict[str, Any], case: dict[str, Any]) -> None:
+    segments = [
+        make_segment(key=key, conditions=check_conditions(list(map(read_condition, conditions))))
+        for key, conditions in document.get("segments", {}).items()
+    ]
+    snapshot = compile_environment(ENVIRONMENT, map(targeted, document["flags"]), segments)
     context = case["context"] or {}
     targeting = snapshot.targeting
     attributes = _attributes(context.get("custom_attributes", {}), targeting.attributes if targeting else ())
@@ -100,6 +104,7 @@ def test_the_cases_show_every_reason() -> None:
         "Flag enabled globally",
         "No targeting rule matched",
         "Matched attributes targeting rule",
+        "Matched segment targeting rule",
     ):
         assert reason in reasons
 

@@ -33,6 +33,7 @@ from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.idempotency import claim
 from flagstaff.storage.migrate import current_revision, is_current, migrate
 from flagstaff.storage.rules import get_rule, list_rules
+from flagstaff.storage.segments import get_segment, list_segments
 from tests.support.builders import (
     AT,
     make_account,
@@ -40,12 +41,13 @@ from tests.support.builders import (
     make_flag,
     make_project,
     make_rule,
+    make_segment,
     store_all,
 )
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -379,3 +381,20 @@ async def test_a_downgrade_drops_what_was_recorded_with_conditions(database: Dat
     assert await summarise_by_minute(database, older) == before
     assert await read(database, newer) == []
     assert {key for _, key, *_ in await summarise_by_minute(database, newer)} == {"off"}
+
+
+async def test_a_downgrade_that_would_drop_segments_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    flag, rule = await store_flag(database)
+    segment = make_segment(flag.project_id, conditions=(CONDITION,))
+    await store_all(database, segment, make_rule(flag, rule_type=RuleType.SEGMENT, rule_value="beta"))
+    with pytest.raises(Error, match=r"would drop 1 segments, 1 rules for segments\."):
+        await migrate_store(store, "0007")
+    async with database.read() as connection:
+        assert await get_segment(connection, flag.project_id, segment.id) == segment
+    await migrate_store(store, "0007", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert list(await list_rules(connection, flag.id)) == [rule]
+        assert list(await list_segments(connection, flag.project_id)) == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, TypedDict
 
 from flagstaff.domain.conditions import COMPARES_TEXT, Condition
@@ -22,8 +23,14 @@ class Context:
     """A user and the custom attributes, in an environment."""
 
     def __init__(
-        self, user_id: str | None, user_email: str | None, attributes: Mapping[str, Any], environment_key: str
+        self,
+        user_id: str | None,
+        user_email: str | None,
+        attributes: Mapping[str, Any],
+        environment_key: str,
+        segments: Mapping[str, Iterable[Condition]] = MappingProxyType({}),
     ) -> None:
+        self.segments = segments
         email = (user_email or "").lower()
         self.user_id = user_id
         self.email = email
@@ -51,9 +58,10 @@ def evaluate_naively(
     user_email: str | None,
     attributes: Mapping[str, Any] | None = None,
     environment_key: str = "production",
+    segments: Mapping[str, Iterable[Condition]] = MappingProxyType({}),
 ) -> dict[str, Answer]:
-    """The results of all flags by key."""
-    context = Context(user_id, user_email, attributes or {}, environment_key)
+    """The results of all flags by key; `segments` are conditions by key."""
+    context = Context(user_id, user_email, attributes or {}, environment_key, segments)
     return {flag.key: _answer(flag, rules, context) for flag, rules in flags}
 
 
@@ -97,6 +105,8 @@ def _matches(rule: Rule, context: Context) -> bool:
     match rule.rule_type.value:
         case "attributes":
             return True
+        case "segment":
+            return _meets_all(context.segments[value], context)
         case "user_id":
             return context.user_id == value
         case "user_email":

@@ -10,8 +10,9 @@ from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.segments import Segment
 
-Resource = Account | Project | Environment | Flag | Rule
+Resource = Account | Project | Environment | Flag | Rule | Segment
 
 _SECRET = frozenset({"sdk_key", "password_hash"})
 

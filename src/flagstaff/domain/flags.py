@@ -7,6 +7,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from flagstaff.domain.conditions import ATTRIBUTE_MAX_LENGTH, Condition
+from flagstaff.domain.keys import check_flag_key
 from flagstaff.domain.text import NAME_MAX_LENGTH, check_length, check_text
 
 RULE_VALUE_MAX_LENGTH = 1024
@@ -16,12 +17,13 @@ PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
 
 
 class RuleType(StrEnum):
-    """What a targeting rule compares: a user attribute with its value, or attributes with its conditions alone."""
+    """What a targeting rule compares: a user attribute with its value, a segment's conditions, or only its own."""
 
     USER_ID = "user_id"
     USER_EMAIL = "user_email"
     EMAIL_DOMAIN = "email_domain"
     ATTRIBUTES = "attributes"
+    SEGMENT = "segment"
 
 
 class Fallthrough(StrEnum):
@@ -59,8 +61,9 @@ class Flag:
 class Rule:
     """A targeting rule of a flag. Higher priorities go first, then older rules. `name` is for people.
 
-    A rule of the type `attributes` has no value. All conditions must be met as well, and `rollout_percentage`, 1 to
-    100, is the share of the users that match; the others go on to the next rule.
+    A rule of the type `attributes` has no value, and the value of one of the type `segment` is the segment's key. All
+    conditions must be met as well, and `rollout_percentage`, 1 to 100, is the share of the users that match; the others
+    go on to the next rule.
     """
 
     id: UUID
@@ -150,6 +153,8 @@ def check_rule_value(rule_type: RuleType, value: str | None) -> str | None:
     match rule_type:
         case RuleType.USER_ID:
             return value
+        case RuleType.SEGMENT:
+            return check_flag_key(value)
         case RuleType.USER_EMAIL:
             return _check_address(value)
         case RuleType.EMAIL_DOMAIN:

@@ -4,17 +4,19 @@ An environment may have thousands of flags.
 """
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS, RuleType
 from flagstaff.domain.projects import Environment
+from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import SEPARATOR, CompiledFlag, CompiledRule, TargetedFlag, compile_flag
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
-from flagstaff.evaluation.predicates import Predicate, assemble_predicates
+from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
 
 LookUp = dict[str, list[RuleMatch]]
+NO_SEGMENTS: Mapping[str, Predicate] = {}
 
 
 @dataclass(slots=True)
@@ -49,27 +51,42 @@ class _Groups:
 class _Rules:
     """The rules of all recorded flags, by the way in which they are found."""
 
+    segments: Mapping[str, Predicate]
     look_ups: dict[RuleType, LookUp] = field(default_factory=lambda: {kind: defaultdict(list) for kind in RuleType})
     predicates: list[Predicate] = field(default_factory=list)
+    segment_bits: dict[str, int] = field(default_factory=dict)
     by_bit: defaultdict[int, list[RuleMatch]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, position: int, rule: CompiledRule) -> None:
-        if rule.predicate is None:
-            match = RuleMatch(position, rule.rank, rule.byte, 0, rule.percentage)
-            self.look_ups[rule.kind][rule.value].append(match)
-            return
-        bit = 1 << len(self.predicates)
-        self.predicates.append(rule.predicate)
-        match = RuleMatch(position, rule.rank, rule.byte, bit, rule.percentage)
-        if rule.kind is RuleType.ATTRIBUTES:
-            self.by_bit[bit].append(match)
-        else:
-            self.look_ups[rule.kind][rule.value].append(match)
+        needs = 0 if rule.predicate is None else self._bit_of(rule.predicate)
+        match rule.kind:
+            case RuleType.SEGMENT:
+                leading = self._bit_of_segment(rule.value)
+                found = RuleMatch(position, rule.rank, rule.byte, needs | leading, rule.percentage)
+                self.by_bit[leading].append(found)
+            case RuleType.ATTRIBUTES:
+                self.by_bit[needs].append(RuleMatch(position, rule.rank, rule.byte, needs, rule.percentage))
+            case _:
+                found = RuleMatch(position, rule.rank, rule.byte, needs, rule.percentage)
+                self.look_ups[rule.kind][rule.value].append(found)
+
+    def _bit_of(self, predicate: Predicate) -> int:
+        self.predicates.append(predicate)
+        return 1 << (len(self.predicates) - 1)
+
+    def _bit_of_segment(self, key: str) -> int:
+        """The bit of a segment, which all rules for it share."""
+        if key not in self.segment_bits:
+            self.segment_bits[key] = self._bit_of(self.segments[key])
+        return self.segment_bits[key]
 
 
-def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
-    """Compile an environment with its flags, in any order, in one step."""
-    steps = assemble(environment, [compile_flag(each) for each in flags])
+def compile_environment(
+    environment: Environment, flags: Iterable[TargetedFlag], segments: Iterable[Segment] = ()
+) -> EnvironmentSnapshot:
+    """Compile an environment with its flags, in any order, and its project's segments, in one step."""
+    predicates = {each.key: compile_predicate(each.conditions) for each in segments}
+    steps = assemble(environment, [compile_flag(each) for each in flags], predicates)
     while True:
         try:
             next(steps)
@@ -78,12 +95,14 @@ def compile_environment(environment: Environment, flags: Iterable[TargetedFlag])
             return snapshot
 
 
-def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
-    """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds."""
+def assemble(
+    environment: Environment, flags: Iterable[CompiledFlag], segments: Mapping[str, Predicate] = NO_SEGMENTS
+) -> Generator[None, None, EnvironmentSnapshot]:
+    """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds; `segments` are given by key."""
     groups = yield from _group(flags)
     rollouts, ruled = groups.rollouts + groups.sticky, groups.ruled
     recorded = rollouts + ruled
-    rules = _Rules()
+    rules = _Rules(segments)
     for position, each in enumerate(recorded):
         for rule in each.rules:
             rules.add(position, rule)

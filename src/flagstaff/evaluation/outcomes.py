@@ -39,6 +39,7 @@ RULE_OUTCOMES = {
     RuleType.USER_EMAIL: Outcome.USER_EMAIL_RULE,
     RuleType.EMAIL_DOMAIN: Outcome.EMAIL_DOMAIN_RULE,
     RuleType.ATTRIBUTES: Outcome.ATTRIBUTES_RULE,
+    RuleType.SEGMENT: Outcome.SEGMENT_RULE,
 }
 
 _REASONS = {

@@ -68,7 +68,7 @@ def find_by_predicates(
     leading = holding & targeting.leading
     while leading:
         bit = leading & -leading
-        found += targeting.by_bit[bit]
+        found += [match for match in targeting.by_bit[bit] if match.needs & holding == match.needs]
         leading ^= bit
     if targeting.with_buckets:
         bucket_of = {position: bucket for (position, *_), bucket in zip(targeting.with_buckets, columns, strict=True)}

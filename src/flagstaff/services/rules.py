@@ -1,7 +1,6 @@
 """Targeting rules of a flag. When a method returns, every later evaluation sees what it did."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,18 +9,17 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
-from flagstaff.domain.conditions import Condition, InvalidConditionError
 from flagstaff.domain.errors import invalid_field
-from flagstaff.domain.flags import Rule, check_rule_value
+from flagstaff.domain.flags import Rule, RuleType, check_rule_value
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.quotas import Quota
-from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
-from flagstaff.storage import rules
+from flagstaff.services.conditions import check_given_conditions
+from flagstaff.storage import rules, segments
 from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database
+from flagstaff.storage.database import Connection, Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,11 @@ class Rules:
         now = self.now()
         rule = Rule(id=uuid7(), flag_id=path.flag_id, created_at=now, updated_at=now, **values)
         _require_valid_value(rule)
-        rule = await _with_checked_conditions(rule)
+        rule = replace(rule, conditions=await check_given_conditions(rule.conditions))
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             connection = transaction.connection
+            await _require_segment(connection, path.project_id, rule)
             self.quota_per_flag.require_room(await rules.count_rules(connection, path.flag_id))
             present = await rules.count_environment_rules(connection, path.environment_id)
             self.quota_per_environment.require_room(present)
@@ -88,7 +87,7 @@ class Rules:
         Raises Error INVALID for a value that is not valid for the rule's type, or for invalid conditions.
         """
         if "conditions" in values:
-            values["conditions"] = await _check_conditions(values["conditions"])
+            values["conditions"] = await check_given_conditions(values["conditions"])
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
@@ -97,6 +96,7 @@ class Rules:
                 return rule
             if (updated.rule_type, updated.rule_value) != (rule.rule_type, rule.rule_value):
                 _require_valid_value(updated)  # only then: a rule that is older than a check can still be disabled
+                await _require_segment(transaction.connection, path.project_id, updated)
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
             change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)
@@ -112,21 +112,16 @@ class Rules:
             await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))
 
 
-async def _with_checked_conditions(rule: Rule) -> Rule:
-    return replace(rule, conditions=await _check_conditions(rule.conditions)) if rule.conditions else rule
-
-
-async def _check_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    # Thousands of values take milliseconds.
-    try:
-        return await asyncio.to_thread(check_conditions, conditions)
-    except InvalidConditionError as error:
-        raise invalid_field(str(error.inside("conditions").path), str(error)) from error
-
-
 def _require_valid_value(rule: Rule) -> None:
     # A new type alone can make the current value invalid, so the whole rule must be checked.
     try:
         check_rule_value(rule.rule_type, rule.rule_value)
     except ValueError as error:
         raise invalid_field("rule_value", str(error)) from error
+
+
+async def _require_segment(connection: Connection, project_id: UUID, rule: Rule) -> None:
+    if rule.rule_type is not RuleType.SEGMENT:
+        return
+    if not await segments.has_segment(connection, project_id, rule.rule_value or ""):
+        raise invalid_field("rule_value", "must be the key of a segment of this project")

@@ -151,6 +151,21 @@ rules = sa.Table(
     sa.Column("rollout_percentage", sa.SmallInteger, nullable=False, server_default="100"),
 )
 
+# The segments that rules refer to by their keys.
+project_segments = sa.Table(
+    "project_segments",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    _json_list("conditions"),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.UniqueConstraint("project_id", "key"),
+)
+
 # No foreign keys, because the trail outlives the resources.
 changes = sa.Table(
     "changes",

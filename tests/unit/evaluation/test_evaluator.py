@@ -12,7 +12,7 @@ from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
-from tests.support.builders import AT, make_environment, make_flag, make_rule
+from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 from tests.support.naive import Answer, Context, deciding_rule, evaluate_naively
 
 ENVIRONMENT = make_environment()
@@ -29,6 +29,7 @@ values = {
     RuleType.USER_EMAIL: emails,
     RuleType.EMAIL_DOMAIN: domains,
     RuleType.ATTRIBUTES: st.none(),
+    RuleType.SEGMENT: st.sampled_from(["beta", "staff"]),
 }
 plans = st.sampled_from(["gold", "Gold", "1", "2.5", "1.2.3", "true", "192.0.2.1", "2026-11-20T10:00:00Z"])
 some_conditions = st.one_of(
@@ -64,6 +65,9 @@ attributes = st.dictionaries(st.sampled_from(attribute_names), attribute_values)
 users = st.none() | st.just("") | ids
 addresses = (
     st.none() | st.just("") | emails | anything | st.sampled_from(["@example.com", "example.com", "a@b@example.com"])
+)
+some_segments = st.fixed_dictionaries(
+    {key: st.lists(some_conditions, max_size=2).map(tuple) for key in ("beta", "staff")}
 )
 
 
@@ -108,18 +112,20 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @settings(max_examples=500)
-@given(targeted_flags(), users, addresses, attributes)
+@given(targeted_flags(), users, addresses, attributes, some_segments)
 def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
     flags: list[tuple[Flag, list[Rule]]],
     user_id: str | None,
     user_email: str | None,
     custom: dict[str, Any],
+    segments: dict[str, tuple[Condition, ...]],
 ) -> None:
-    snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags])
+    made = [make_segment(key=key, conditions=conditions) for key, conditions in segments.items()]
+    snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags], made)
     body, recorded_bytes = evaluate(snapshot, user_id, user_email, custom)
 
     answers = json.loads(body, object_pairs_hook=each_once)
-    assert answers == {"flags": evaluate_naively(flags, user_id, user_email, custom)}
+    assert answers == {"flags": evaluate_naively(flags, user_id, user_email, custom, segments=segments)}
 
     decisions = snapshot.layout.decisions(recorded_bytes)
     recorded: dict[str, Answer] = {
@@ -131,7 +137,7 @@ def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
     ]
     assert outcomes == [decision.outcome for decision in decisions][: len(outcomes)]
 
-    context = Context(user_id, user_email, custom, ENVIRONMENT.key)
+    context = Context(user_id, user_email, custom, ENVIRONMENT.key, segments)
     by_key = {flag.key: (flag, rules) for flag, rules in flags}
     for decision in decisions:
         flag, its_rules = by_key[decision.flag.key]
@@ -148,8 +154,9 @@ def test_the_order_of_flags_and_rules_in_the_store_does_not_matter(
 ) -> None:
     shuffled = [TargetedFlag(flag, random.sample(rules, len(rules))) for flag, rules in flags]
     random.shuffle(shuffled)
-    one = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags])
-    other = compile_environment(ENVIRONMENT, shuffled)
+    segments = [make_segment(key=key) for key in ("beta", "staff")]
+    one = compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules) for flag, rules in flags], segments)
+    other = compile_environment(ENVIRONMENT, shuffled, segments)
     assert one.layout.digest == other.layout.digest
     assert evaluate(one, "ada", "ada@example.com") == evaluate(other, "ada", "ada@example.com")
 

@@ -77,7 +77,7 @@ Tags = Annotated[
     AfterValidator(flags.check_tags),
     Field(json_schema_extra={"maxItems": flags.TAGS_MAX, "uniqueItems": True}),
 ]
-RuleTypeName = Literal["user_id", "user_email", "email_domain", "attributes"]
+RuleTypeName = Literal["user_id", "user_email", "email_domain", "attributes", "segment"]
 RuleValue = Annotated[
     str,
     AfterValidator(text.check_text),
