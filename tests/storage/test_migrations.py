@@ -47,7 +47,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -158,7 +158,7 @@ async def summarise_by_minute(database: Database, environment_id: UUID) -> Count
             (minute, key, percentage, int(outcome)): times
             for key, minutes in sums.by_key.items()
             for minute, kinds in minutes.items()
-            for (outcome, percentage), times in kinds.items()
+            for (outcome, percentage, _), times in kinds.items()
         }
     )
 

@@ -14,6 +14,9 @@ from flagstaff.evaluation.predicates import Predicates
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
 CURRENT_TIME = "current_time"
 
+Fragment = bytes | tuple[bytes, ...]
+Answers = Mapping[int, Fragment] | tuple[Fragment, ...]
+
 
 class RuleMatch(NamedTuple):
     """A rule found by a look-up.
@@ -28,6 +31,35 @@ class RuleMatch(NamedTuple):
     byte: int
     needs: int = 0
     percentage: int = BUCKETS
+    variant: int | None = None
+
+
+class VariedFlag(NamedTuple):
+    """A flag that is on with one of several variants, by the place that the hash of the user takes among the weights.
+
+    `weights` are cumulated. The user is identified by the attribute `stickiness`; one without an identifier gets the
+    variant `without_identifier`.
+    """
+
+    position: int
+    prefix: bytes
+    stickiness: str
+    weights: tuple[int, ...]
+    without_identifier: int
+
+
+class Need(NamedTuple):
+    """A prerequisite. The flag at `position` must be on, or off, and have one of some variants, unless that is None.
+
+    `is_on` says for which bytes that flag is on; `byte` is recorded for the flag that needs it, if it does not hold. A
+    prerequisite about a flag whose result never meets it has the position None.
+    """
+
+    position: int | None
+    is_on: bytes
+    enabled: bool
+    variants: frozenset[int] | None
+    byte: int
 
 
 @dataclass(frozen=True)
@@ -37,7 +69,9 @@ class Targeting:
     `sticky` are the rollouts whose identifier is an attribute: the attribute and the bytes that are hashed before it.
     `by_bit` are the rules that are found by a predicate that holds, and `leading` the bits of these predicates.
     `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
-    are hashed before the identifier.
+    are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
+    flag comes after those that it needs. `columns` are the positions of the flags with further columns in the history.
+    `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -45,11 +79,16 @@ class Targeting:
     by_bit: Mapping[int, tuple[RuleMatch, ...]]
     leading: int
     with_buckets: tuple[tuple[int, str, bytes], ...]
+    varied: tuple[VariedFlag, ...] = ()
+    needs: tuple[tuple[int, tuple[Need, ...]], ...] = ()
+    columns: tuple[int, ...] = ()
+    answers: tuple[Answers, ...] = ()
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
         """The attributes that identify users."""
         named = {attribute for attribute, _ in self.sticky} | {attribute for _, attribute, _ in self.with_buckets}
+        named |= {flag.stickiness for flag in self.varied}
         return frozenset(named - {DEFAULT_STICKINESS})
 
     @cached_property

@@ -37,4 +37,5 @@ def test_the_stored_numbers_of_outcomes_never_change() -> None:
         ("NO_RULE", 7),
         ("ATTRIBUTES_RULE", 8),
         ("SEGMENT_RULE", 9),
+        ("PREREQUISITE", 10),
     ]
