@@ -690,6 +690,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sdk/v1/evaluate/{flag_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate a flag
+         * @description One flag of an environment for one user, with the reason. On any other status, treat it as off.
+         */
+        post: operations["evaluate_flag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -862,12 +882,17 @@ export interface components {
         };
         EvaluateOut: {
             flags: {
-                [key: string]: {
-                    enabled: boolean;
-                    /** @description For debugging; branch on `enabled`. */
-                    reason: string;
-                };
+                [key: string]: components["schemas"]["EvaluatedFlag"];
             };
+        };
+        EvaluatedFlag: {
+            enabled: boolean;
+            /** @description For debugging; branch on `enabled`. */
+            reason: string;
+            /** @description Only of a flag with variants: the key of the user's, or null if the flag is off. */
+            variant?: string | null;
+            /** @description The variant's value. */
+            value?: string | number | boolean | Record<string, never> | null;
         };
         /**
          * EvaluationOut
@@ -4798,7 +4823,7 @@ export interface operations {
                         user_id?: string | null;
                         /** @description For rules on emails and their domains. */
                         user_email?: string | null;
-                        /** @description Reserved for future use. */
+                        /** @description For conditions. */
                         custom_attributes?: Record<string, never>;
                     } | null;
                 };
@@ -4833,6 +4858,106 @@ export interface operations {
                 };
             };
             /** @description The project has no such environment. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description An internal error; the server's log has details under this request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    evaluate_flag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                flag_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key of an environment of the project. */
+                    environment: string;
+                    context?: {
+                        /** @description A stable identifier, used for rollouts. */
+                        user_id?: string | null;
+                        /** @description For rules on emails and their domains. */
+                        user_email?: string | null;
+                        /** @description For conditions. */
+                        custom_attributes?: Record<string, never>;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The flag. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedFlag"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The SDK key is missing or not valid. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The project has no such environment or flag. */
             404: {
                 headers: {
                     [name: string]: unknown;

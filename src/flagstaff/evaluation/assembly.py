@@ -39,9 +39,12 @@ class _Groups:
         else:
             (self.ruled if flag.rules or flag.layout.says_more else self.constant).append(flag)
 
+    def in_order(self) -> tuple[list[CompiledFlag], ...]:
+        return self.rollouts, self.sticky, self.ruled, self.constant
+
     def end(self) -> None:
         """Remove the separator from the fragments of the response's last flag."""
-        filled = [group for group in (self.rollouts, self.sticky, self.ruled, self.constant) if group]
+        filled = [group for group in self.in_order() if group]
         if filled:
             last = filled[-1][-1]
             filled[-1][-1] = replace(
@@ -129,6 +132,7 @@ def assemble(
         by_user_id=look_ups[RuleType.USER_ID],
         by_email=look_ups[RuleType.USER_EMAIL],
         by_domain=look_ups[RuleType.EMAIL_DOMAIN],
+        values={each.layout.key: each.values for group in groups.in_order() for each in group if each.values},
         **plain,
     )
 

@@ -4,7 +4,7 @@ Flags are compiled separately, so that a change to one does not compile the othe
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.domain.prerequisites import Prerequisite
@@ -49,7 +49,8 @@ class CompiledFlag:
 
     `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
     attribute `stickiness`. `weights` and `prerequisites` are empty for a flag that is not enabled. `answers_by_rule`
-    also has the fragments for prerequisites that do not hold, whose bytes precede those of the rules.
+    also has the fragments for prerequisites that do not hold, whose bytes precede those of the rules. `values` are the
+    variants' as JSON, by key.
     """
 
     layout: LayoutFlag
@@ -61,6 +62,7 @@ class CompiledFlag:
     stickiness: str
     weights: tuple[int, ...] = ()
     prerequisites: tuple[Prerequisite, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
@@ -99,6 +101,7 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
         stickiness=flag.stickiness,
         weights=tuple(variant.weight for variant in flag.variants) if flag.enabled else (),
         prerequisites=prerequisites,
+        values={variant.key: variant.value for variant in flag.variants},
     )
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from operator import getitem
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
+from flagstaff.evaluation.fragments import render_decision
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, SingleFlag
 from flagstaff.evaluation.targeting import User, decide, first_of_each_flag, render, resolve
 
 _HEAD = b'{"flags":{'
@@ -44,6 +45,19 @@ def evaluate(
         return _with_matches(snapshot, buckets, found)
     body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
     return body, buckets + snapshot.ruled_recorded
+
+
+def evaluate_flag(
+    snapshot: EnvironmentSnapshot,
+    flag: SingleFlag,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = _NO_ATTRIBUTES,
+) -> tuple[bytes, bytes]:
+    """Evaluate one flag of an environment like `evaluate`; the bytes to record are those of the flag's own layout."""
+    _, recorded = evaluate(snapshot, user_id, user_email, attributes)
+    own = b"" if flag.position is None else snapshot.layout.bytes_of(flag.position, recorded)
+    return render_decision(snapshot, flag.layout.decisions(own)[0]), own
 
 
 def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:

@@ -3,8 +3,9 @@
 import json
 
 from flagstaff.domain.flags import Flag
+from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.snapshot import Fragment
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Fragment
 
 SEPARATOR = b","  # follows each fragment except those of a response's last flag
 _NO_VARIANT = ',"variant":null,"value":null'
@@ -25,6 +26,18 @@ def make_fragment(flag: Flag, outcome: Outcome, prerequisite: str = "") -> Fragm
     return tuple(
         _encode(f'{start},"variant":{json.dumps(variant.key)},"value":{variant.value}') for variant in flag.variants
     )
+
+
+def render_decision(snapshot: EnvironmentSnapshot, decision: Decision) -> bytes:
+    """The response to an evaluation of one flag."""
+    enabled = "true" if decision.outcome.enabled else "false"
+    response = f'{{"enabled":{enabled},"reason":"{decision.reason}"'
+    values = snapshot.values.get(decision.flag.key)
+    if values and decision.variant is None:
+        response += _NO_VARIANT
+    elif values and decision.variant is not None:
+        response += f',"variant":{json.dumps(decision.variant)},"value":{values[decision.variant]}'
+    return f"{response}}}".encode()
 
 
 def without_separator(fragment: Fragment) -> Fragment:

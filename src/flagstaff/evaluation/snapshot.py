@@ -1,7 +1,7 @@
 """Snapshots: the flags of an environment, compiled for evaluation. Immutable; a change creates a new snapshot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
@@ -103,6 +103,15 @@ class Targeting:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SingleFlag:
+    """A flag of an environment that is evaluated alone, and its position among the recorded flags, if it has one."""
+
+    environment_id: UUID
+    layout: Layout
+    position: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class EnvironmentSnapshot:
     """A compiled environment. Each flag's JSON fragment ends with a comma, except the last one in the response.
 
@@ -126,6 +135,24 @@ class EnvironmentSnapshot:
     by_domain: Mapping[str, tuple[RuleMatch, ...]]
     constant_tail: bytes  # the constant flags' fragments and the closing braces
     default_tail: bytes  # ruled_defaults and constant_tail in one
+    values: Mapping[str, Mapping[str, str]]  # of flags with variants: the variants' values as JSON, by key
+    single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
+
+    def find_flag(self, key: str) -> SingleFlag | None:
+        """One flag of the environment as a snapshot of its own, if there is such a flag."""
+        found = self.single_flags.get(key)
+        if found is None:
+            flags = self.layout.recorded
+            position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
+            if position is not None:
+                found = SingleFlag(self.environment_id, Layout((flags[position],), ()), position)
+            else:
+                constant = tuple(flag for flag in self.layout.constant if flag.key == key)
+                if not constant:
+                    return None
+                found = SingleFlag(self.environment_id, Layout((), constant), None)
+            self.single_flags[key] = found
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

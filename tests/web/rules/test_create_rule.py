@@ -59,7 +59,7 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"conditions": None}, {"conditions": "must be a list"}),
     ({"conditions": {}}, {"conditions": "must be a list"}),
     ({"conditions": ["plan"]}, {"conditions.0": "must be an object"}),
-    ({"conditions": [PLAN, {}]}, {"conditions.1.attribute": "is required"}),
+    ({"conditions": [PLAN, {**PLAN, "values": None}]}, {"conditions.1.values": "must be a list"}),
     ({"conditions": [{**PLAN, "attribute": " "}]}, {"conditions.0.attribute": "must not be empty"}),
     (
         {"conditions": [{**PLAN, "attribute": "a" * 129}]},
@@ -67,7 +67,7 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ),
     ({"conditions": [{**PLAN, "values": "gold"}]}, {"conditions.0.values": "must be a list"}),
     ({"conditions": [{**PLAN, "values": ["a", 1]}]}, {"conditions.0.values.1": "must be a string"}),
-    ({"conditions": [PLAN, {**PLAN, "values": ["a", " "]}]}, {"conditions.1.values.1": "must not be blank"}),
+    ({"conditions": [PLAN, {**PLAN, "values": ["a", " "]}]}, {"conditions.1.values.1": "must not be empty"}),
     (
         {"conditions": [{**PLAN, "values": ["a"] * 10_001}]},
         {"conditions.0.values": TOO_MANY},
