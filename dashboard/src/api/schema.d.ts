@@ -809,13 +809,13 @@ export interface components {
              * Case Insensitive
              * @default false
              */
-            case_insensitive: boolean;
+            case_insensitive?: boolean;
             /**
              * Negate
              * @description Whether the condition is met if the values do not match. A missing attribute never is.
              * @default false
              */
-            negate: boolean;
+            negate?: boolean;
         };
         /**
          * EnvironmentItem
@@ -1212,40 +1212,40 @@ export interface components {
              * Enabled
              * @default false
              */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * Rollout Percentage
              * @default 0
              */
-            rollout_percentage: number;
+            rollout_percentage?: number;
             /**
              * Fallthrough
              * @default rollout
              * @enum {string}
              */
-            fallthrough: "rollout" | "off";
+            fallthrough?: "rollout" | "off";
             /** Bucketing Key */
             bucketing_key?: string | null;
             /**
              * Stickiness
              * @default default
              */
-            stickiness: string;
+            stickiness?: string;
             /**
              * Tags
              * @default []
              */
-            tags: string[];
+            tags?: string[];
             /**
              * Variants
              * @default []
              */
-            variants: components["schemas"]["VariantBody"][];
+            variants?: components["schemas"]["VariantBody"][];
             /**
              * Prerequisites
              * @default []
              */
-            prerequisites: components["schemas"]["PrerequisiteBody"][];
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
         };
         /**
          * NewProject
@@ -1276,24 +1276,24 @@ export interface components {
              * Priority
              * @default 0
              */
-            priority: number;
+            priority?: number;
             /**
              * Enabled
              * @default true
              */
-            enabled: boolean;
+            enabled?: boolean;
             /** Name */
             name?: string | null;
             /**
              * Conditions
              * @default []
              */
-            conditions: components["schemas"]["ConditionBody"][];
+            conditions?: components["schemas"]["ConditionBody"][];
             /**
              * Rollout Percentage
              * @default 100
              */
-            rollout_percentage: number;
+            rollout_percentage?: number;
             /** Variant */
             variant?: string | null;
         };
@@ -1312,7 +1312,7 @@ export interface components {
              * Conditions
              * @default []
              */
-            conditions: components["schemas"]["ConditionBody"][];
+            conditions?: components["schemas"]["ConditionBody"][];
         };
         /**
          * Operator
@@ -1357,12 +1357,12 @@ export interface components {
              * Enabled
              * @default true
              */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * Variants
              * @default []
              */
-            variants: string[];
+            variants?: string[];
         };
         /**
          * ProblemDocument
@@ -1396,7 +1396,7 @@ export interface components {
              * @description The invalid fields, if the input is invalid.
              * @default null
              */
-            errors: components["schemas"]["FieldProblem"][] | null;
+            errors?: components["schemas"]["FieldProblem"][] | null;
         };
         /**
          * ProjectOut
