@@ -16,6 +16,7 @@ from flagstaff.domain.quotas import (
     projects_per_account,
     rules_per_environment,
     rules_per_flag,
+    segments_per_project,
 )
 from flagstaff.mail.message import password_reset
 from flagstaff.mail.outbox import Outbox
@@ -36,6 +37,7 @@ from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.segments import Segments
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
@@ -155,6 +157,7 @@ class Flagstaff:
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
             ),
+            segments=Segments(self.database, now, segments_per_project(settings.max_segments_per_project)),
             flags=Flags(self.database, now, flags_per_environment(settings.max_flags_per_environment)),
             rules=Rules(
                 self.database,
@@ -171,7 +174,7 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
-        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=self._recorder.record)
+        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=self._recorder.record, now=now)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(

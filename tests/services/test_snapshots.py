@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from flagstaff.domain.changes import Actor
+from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import RuleType
-from flagstaff.domain.quotas import flags_per_environment, rules_per_environment, rules_per_flag
+from flagstaff.domain.quotas import flags_per_environment, rules_per_environment, rules_per_flag, segments_per_project
 from flagstaff.services.access import FlagPath
 from flagstaff.services.flags import Flags
 from flagstaff.services.rules import Rules
+from flagstaff.services.segments import Segments
 from flagstaff.services.snapshots import MANY, REMEMBERED, SnapshotSource
 from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
@@ -85,6 +87,20 @@ async def test_a_changed_rule_is_taken_over(shop: Shop) -> None:
         await shop.require_the_same_as_anew()
         await shop.rules.delete_rule(shop.actor, path, rule.id)
         await shop.require_the_same_as_anew()
+
+
+async def test_a_changed_segment_is_taken_over_with_the_next_change(shop: Shop) -> None:
+    first, *_ = await shop.listed()
+    segments = Segments(shop.database, lambda: datetime.now(UTC), segments_per_project(10))
+    conditions = (Condition("plan", Operator.IN, ("gold",)),)
+    segment = await segments.create_segment(
+        shop.actor, shop.project.id, key="beta", name="Beta", description=None, conditions=conditions
+    )
+    values = {"rule_type": RuleType.SEGMENT, "rule_value": "beta", "priority": 0, "enabled": True}
+    await shop.rules.create_rule(shop.actor, shop.path(first.id), **values)
+    await shop.require_the_same_as_anew()
+    await segments.update_segment(shop.actor, shop.project.id, segment.id, conditions=())
+    await shop.require_the_same_as_anew()
 
 
 async def test_several_changes_since_the_last_look_are_taken_over_together(shop: Shop) -> None:

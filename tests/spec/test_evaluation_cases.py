@@ -1,21 +1,39 @@
 """The language-neutral cases of spec/evaluation, through the compiler and the evaluator."""
 
 import json
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from flagstaff.domain.flags import RuleType, check_priority, check_rule_value
+from flagstaff.domain.conditions import Condition, Operator
+from flagstaff.domain.flags import (
+    DEFAULT_STICKINESS,
+    Fallthrough,
+    RuleType,
+    check_bucketing_key,
+    check_priority,
+    check_rule_percentage,
+    check_rule_value,
+    check_stickiness,
+)
 from flagstaff.domain.keys import check_flag_key
-from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.domain.prerequisites import check_prerequisites
+from flagstaff.domain.variants import check_variants
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.evaluator import evaluate
-from tests.support.builders import AT, make_environment, make_flag, make_rule
+from flagstaff.web.management.variants import read_prerequisites, read_variants
+from flagstaff.web.sdk.attributes import read_attributes
+from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 
 FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))
 CASES = [
-    pytest.param(document["flags"], case, id=f"{file.stem}-{number}")
+    pytest.param(document, case, id=f"{file.stem}-{number}")
     for file in FILES
     for document in [json.loads(file.read_text())]
     for number, case in enumerate(document["cases"], start=1)
@@ -30,6 +48,11 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
         key=check_flag_key(values["key"]),
         enabled=values["enabled"],
         rollout_percentage=values["rollout_percentage"],
+        fallthrough=Fallthrough(values.get("fallthrough", "rollout")),
+        bucketing_key=check_bucketing_key(values["bucketing_key"]) if "bucketing_key" in values else None,
+        stickiness=check_stickiness(values.get("stickiness", DEFAULT_STICKINESS)),
+        variants=check_variants(read_variants(values.get("variants", []))),
+        prerequisites=check_prerequisites(read_prerequisites(values.get("prerequisites", []))),
     )
     rules = [
         make_rule(
@@ -39,6 +62,9 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
             priority=check_priority(rule["priority"]),
             enabled=rule["enabled"],
             created_at=AT + timedelta(seconds=age),
+            conditions=check_conditions([read_condition(each) for each in rule.get("conditions", [])]),
+            variant=rule.get("variant"),
+            rollout_percentage=check_rule_percentage(rule.get("rollout_percentage", 100)),
         )
         # In reverse order, so that neither ids nor the order in the store match the age.
         for age, rule in reversed([*enumerate(values["rules"])])
@@ -46,11 +72,29 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
     return TargetedFlag(flag, rules)
 
 
-@pytest.mark.parametrize(("flags", "case"), CASES)
-def test_an_environment_answers_as_the_case_says(flags: list[dict[str, Any]], case: dict[str, Any]) -> None:
-    snapshot = compile_environment(ENVIRONMENT, map(targeted, flags))
+def _attributes(custom: dict[str, Any], wanted: Collection[str]) -> Mapping[str, object]:
+    """The attributes as the endpoint reads them from a body."""
+    given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in custom.items()}
+    return read_attributes(given, wanted, lambda: AT)
+
+
+def read_condition(values: dict[str, Any]) -> Condition:
+    """A condition of a file."""
+    given = {**values, "operator": Operator(values["operator"]), "values": tuple(values["values"])}
+    return Condition(**given)
+
+
+@pytest.mark.parametrize(("document", "case"), CASES)
+def test_an_environment_answers_as_the_case_says(document: dict[str, Any], case: dict[str, Any]) -> None:
+    segments = [
+        make_segment(key=key, conditions=check_conditions(list(map(read_condition, conditions))))
+        for key, conditions in document.get("segments", {}).items()
+    ]
+    snapshot = compile_environment(ENVIRONMENT, map(targeted, document["flags"]), segments)
     context = case["context"] or {}
-    body, _ = evaluate(snapshot, context.get("user_id"), context.get("user_email"))
+    targeting = snapshot.targeting
+    attributes = _attributes(context.get("custom_attributes", {}), targeting.attributes if targeting else ())
+    body, _ = evaluate(snapshot, context.get("user_id"), context.get("user_email"), attributes)
     assert json.loads(body) == {"flags": case["expected"]}
 
 
@@ -64,5 +108,14 @@ def test_the_cases_show_every_reason() -> None:
         "User in 100% rollout",
         "User not in 99% rollout",
         "Flag enabled globally",
+        "No targeting rule matched",
+        "Matched attributes targeting rule",
+        "Matched segment targeting rule",
     ):
         assert reason in reasons
+
+
+def test_the_cases_show_every_operator() -> None:
+    flags = [flag for document in map(json.loads, (file.read_text() for file in FILES)) for flag in document["flags"]]
+    conditions = [each for flag in flags for rule in flag["rules"] for each in rule.get("conditions", [])]
+    assert {each["operator"] for each in conditions} == set(Operator)

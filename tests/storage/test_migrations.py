@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from struct import unpack
 from typing import Any
@@ -16,27 +17,46 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
+from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.variants import Variant
+from flagstaff.evaluation.history.layout import Decider, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.accounts import find_account
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.flags import get_flag
 from flagstaff.storage.history.batches import find_environment_number
 from flagstaff.storage.history.deletions import list_bytes
 from flagstaff.storage.history.rollups import roll_up
 from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.idempotency import claim
 from flagstaff.storage.migrate import current_revision, is_current, migrate
-from tests.support.builders import AT, make_account, make_flag, make_rule, store_all
+from flagstaff.storage.rules import get_rule, list_rules
+from flagstaff.storage.segments import get_segment, list_segments
+from tests.support.builders import (
+    AT,
+    make_account,
+    make_environment,
+    make_flag,
+    make_project,
+    make_rule,
+    make_segment,
+    store_all,
+)
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"]
 NEWEST = REVISIONS[-1]
+DEFAULTS = make_flag()
 
 
-async def migrate_store(store: Store, revision: str = "head") -> list[str]:
-    return await migrate(store.database_url, store.data_directory, revision)
+async def migrate_store(store: Store, revision: str = "head", *, force: bool = False) -> list[str]:
+    return await migrate(store.database_url, store.data_directory, revision, force=force)
 
 
 async def run_on(store: Store, function: Any) -> Any:
@@ -141,7 +161,7 @@ async def summarise_by_minute(database: Database, environment_id: UUID) -> Count
             (minute, key, percentage, int(outcome)): times
             for key, minutes in sums.by_key.items()
             for minute, kinds in minutes.items()
-            for (outcome, percentage), times in kinds.items()
+            for (outcome, percentage, _), times in kinds.items()
         }
     )
 
@@ -255,3 +275,176 @@ async def test_the_trail_learns_the_keys_of_flags_and_loses_idempotency_keys_on_
         keys = await connection.execute(sa.select(columns.flag_key).order_by(columns.id))
         assert list(keys.scalars()) == [flag.key, flag.key, flag.key, "other", None]
         assert (await connection.execute(sa.select(tables.idempotency_keys))).all() == []
+
+
+async def store_flag(database: Database, **values: Any) -> tuple[Flag, Rule]:
+    """A flag with a rule, and what they belong to."""
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    flag = make_flag(environment, **values)
+    rule = make_rule(flag)
+    await store_all(database, account, project, environment, flag, rule)
+    return flag, rule
+
+
+async def read_flag(database: Database, flag: Flag) -> Flag:
+    async with database.read() as connection:
+        return await get_flag(connection, flag.project_id, flag.environment_id, flag.id)
+
+
+async def test_fields_with_their_defaults_survive_the_way_down_and_up_again(database: Database, store: Store) -> None:
+    flag, rule = await store_flag(database, rollout_percentage=25)
+    await migrate_store(store, "0005")
+    await migrate_store(store)
+    assert await read_flag(database, flag) == flag
+    async with database.read() as connection:
+        assert await get_rule(connection, flag.id, rule.id) == rule
+
+
+@pytest.mark.parametrize(
+    "values", [{"fallthrough": Fallthrough.OFF}, {"bucketing_key": "k"}, {"stickiness": "company"}, {"tags": ("a",)}]
+)
+async def test_a_downgrade_that_would_drop_a_flags_fields_is_refused_unless_it_is_forced(
+    database: Database, store: Store, values: dict[str, Any]
+) -> None:
+    flag, _ = await store_flag(database, **values)
+    for revision in ("0005", "0002", "base"):
+        with pytest.raises(Error, match=r"would drop 1 flags with .* --force") as refusal:
+            await migrate_store(store, revision)
+        assert refusal.value.code is Code.CONFLICT
+    assert await read_flag(database, flag) == flag
+    await migrate_store(store, "0005", force=True)
+    await migrate_store(store)
+    assert await read_flag(database, flag) == replace(flag, **{name: getattr(DEFAULTS, name) for name in values})
+
+
+async def test_a_downgrade_drops_what_was_recorded_with_newer_outcomes_and_keeps_the_rest(
+    database: Database, store: Store
+) -> None:
+    older, newer = uuid4(), uuid4()
+    layout = make_layout(constant=(LayoutFlag(uuid4(), "only-rules", 0, Outcome.NO_RULE),))
+    for is_rolled_up in (True, False):
+        await write(database, make_batch(older, make_layout(), make_record()))
+        await write(database, make_batch(newer, layout, make_record(), make_record()))
+        if is_rolled_up:
+            async with database.write_history() as connection:
+                await roll_up(connection, 1)
+                await roll_up(connection, 2)
+    before = await summarise_by_minute(database, older)
+    with pytest.raises(Error, match="would drop 4 recorded evaluations with a fallthrough"):
+        await migrate_store(store, "0005")
+    assert len(await read(database, newer)) == 4
+    await migrate_store(store, "0005", force=True)
+    await migrate_store(store)
+    assert len(await read(database, older)) == 2
+    assert await summarise_by_minute(database, older) == before
+    assert await read(database, newer) == []
+    assert {key for _, key, *_ in await summarise_by_minute(database, newer)} == {"rollout", "ruled"}
+
+
+CONDITION = Condition("plan", Operator.IN, ("gold",))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"conditions": (CONDITION,)},
+        {"rollout_percentage": 99},
+        {"rule_type": RuleType.ATTRIBUTES, "rule_value": None},
+    ],
+)
+async def test_a_downgrade_that_would_drop_a_rule_with_conditions_is_refused_unless_it_is_forced(
+    database: Database, store: Store, values: dict[str, Any]
+) -> None:
+    flag, rule = await store_flag(database)
+    newer = make_rule(flag, **values)
+    await store_all(database, newer)
+    with pytest.raises(Error, match=r"would drop 1 rules with conditions or a percentage\. .* --force"):
+        await migrate_store(store, "0006")
+    async with database.read() as connection:
+        assert await get_rule(connection, flag.id, newer.id) == newer
+    await migrate_store(store, "0006", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert list(await list_rules(connection, flag.id)) == [rule]
+
+
+async def test_a_downgrade_drops_what_was_recorded_with_conditions(database: Database, store: Store) -> None:
+    older, newer = uuid4(), uuid4()
+    decider = Decider(Outcome.ATTRIBUTES_RULE, uuid4())
+    layout = make_layout(recorded=(LayoutFlag(uuid4(), "rule", 0, Outcome.NO_RULE, (decider,), has_bucket=True),))
+    for is_rolled_up in (True, False):
+        await write(database, make_batch(older, make_layout(), make_record()))
+        await write(database, make_batch(newer, layout, make_record(recorded=b"\x65\x07")))
+        if is_rolled_up:
+            async with database.write_history() as connection:
+                await roll_up(connection, 1)
+                await roll_up(connection, 2)
+    before = await summarise_by_minute(database, older)
+    (first, _) = await read(database, newer)
+    assert [(each.rule_id, each.bucket) for each in first.decisions()] == [(decider.rule_id, 7), (None, None)]
+    with pytest.raises(Error, match="would drop 2 recorded evaluations with such rules"):
+        await migrate_store(store, "0006")
+    await migrate_store(store, "0006", force=True)
+    await migrate_store(store)
+    assert await summarise_by_minute(database, older) == before
+    assert await read(database, newer) == []
+    assert {key for _, key, *_ in await summarise_by_minute(database, newer)} == {"off"}
+
+
+async def test_a_downgrade_that_would_drop_segments_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    flag, rule = await store_flag(database)
+    segment = make_segment(flag.project_id, conditions=(CONDITION,))
+    await store_all(database, segment, make_rule(flag, rule_type=RuleType.SEGMENT, rule_value="beta"))
+    with pytest.raises(Error, match=r"would drop 1 segments, 1 rules for segments\."):
+        await migrate_store(store, "0007")
+    async with database.read() as connection:
+        assert await get_segment(connection, flag.project_id, segment.id) == segment
+    await migrate_store(store, "0007", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert list(await list_rules(connection, flag.id)) == [rule]
+        assert list(await list_segments(connection, flag.project_id)) == []
+
+
+async def test_a_downgrade_that_would_drop_variants_or_prerequisites_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    red = Variant("red", 1, '{"a":[1.5,true]}')
+    flag, rule = await store_flag(database, variants=(red,), prerequisites=(Prerequisite("other", variants=("a",)),))
+    given = make_rule(flag, variant="red")
+    await store_all(database, given)
+    with pytest.raises(Error, match=r"would drop 1 flags with variants or prerequisites\."):
+        await migrate_store(store, "0008")
+    assert await read_flag(database, flag) == flag
+    await migrate_store(store, "0008", force=True)
+    await migrate_store(store)
+    assert await read_flag(database, flag) == replace(flag, variants=(), prerequisites=())
+    async with database.read() as connection:
+        assert list(await list_rules(connection, flag.id)) == [rule, replace(given, variant=None)]
+
+
+async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:
+    environment_id = uuid4()
+    needing = LayoutFlag(uuid4(), "needing", 0, Outcome.ON, (Decider(Outcome.PREREQUISITE, prerequisite="other"),))
+    varied = LayoutFlag(uuid4(), "varied", 0, Outcome.ON, variants=("red", "blue"))
+    layout = make_layout(recorded=(needing, varied))
+    await write(database, make_batch(environment_id, layout, make_record(recorded=b"\x65\x64\x01")))
+    async with database.write_history() as connection:
+        await roll_up(connection, 1)
+    await write(database, make_batch(environment_id, layout, make_record(recorded=b"\x64\x64\x00")))
+    assert [each.variant for record in await read(database, environment_id) for each in record.decisions()][:3] == [
+        None,
+        "red",
+        None,
+    ]
+    with pytest.raises(Error, match="would drop 2 recorded evaluations with such flags"):
+        await migrate_store(store, "0008")
+    await migrate_store(store, "0008", force=True)
+    await migrate_store(store)
+    assert await read(database, environment_id) == []
+    found = await summarise_by_minute(database, environment_id)
+    assert {(key, outcome) for _, key, _, outcome in found} == {("varied", Outcome.ON), ("off", Outcome.OFF)}

@@ -64,6 +64,11 @@ class Caller(httpx.AsyncClient):
         body = {"rule_type": "user_id", "rule_value": "ada", **values}
         return created(await self.post(f"{flag_path(flag)}/rules", json=body))
 
+    async def create_segment(self, project: Json, **values: Any) -> Json:
+        """A new segment of a project, with the key `beta`."""
+        body = {"name": "Beta testers", "key": "beta", **values}
+        return created(await self.post(f"{project_path(project)}/segments", json=body))
+
     async def evaluate(
         self, sdk_key: str, environment: str = "production", context: Mapping[str, Any] | None = None
     ) -> httpx.Response:

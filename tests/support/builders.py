@@ -11,12 +11,14 @@ from flagstaff.domain.accounts import Account
 from flagstaff.domain.flags import Flag, Rule, RuleType
 from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.segments import Segment
 from flagstaff.storage.accounts import create_account
 from flagstaff.storage.database import Database
 from flagstaff.storage.environments import create_environment
 from flagstaff.storage.flags import create_flag
 from flagstaff.storage.projects import create_project
 from flagstaff.storage.rules import create_rule
+from flagstaff.storage.segments import create_segment
 
 AT = datetime(2026, 11, 20, 10, 0, 0, 123456, tzinfo=UTC)
 
@@ -83,7 +85,22 @@ def make_rule(flag: Flag | None = None, **values: Any) -> Rule:
     return replace(rule, **values)
 
 
-async def store_all(database: Database, *resources: Account | Project | Environment | Flag | Rule) -> None:
+def make_segment(project_id: UUID | None = None, **values: Any) -> Segment:
+    """A segment with the key `beta`, to which everyone belongs."""
+    segment = Segment(
+        id=uuid7(),
+        project_id=project_id or uuid7(),
+        key="beta",
+        name="Beta testers",
+        description=None,
+        conditions=(),
+        created_at=AT,
+        updated_at=AT,
+    )
+    return replace(segment, **values)
+
+
+async def store_all(database: Database, *resources: Account | Project | Environment | Segment | Flag | Rule) -> None:
     """Store resources, parents first, in one transaction."""
     async with database.transaction() as transaction:
         for resource in resources:
@@ -94,6 +111,8 @@ async def store_all(database: Database, *resources: Account | Project | Environm
                     await create_project(transaction.connection, resource)
                 case Environment():
                     await create_environment(transaction.connection, resource)
+                case Segment():
+                    await create_segment(transaction.connection, resource)
                 case Flag():
                     await create_flag(transaction.connection, resource)
                 case Rule():

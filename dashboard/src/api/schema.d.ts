@@ -270,6 +270,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Segments
+         * @description The segments of a project, newest first.
+         */
+        get: operations["list_segments"];
+        put?: never;
+        /**
+         * Create Segment
+         * @description Create a segment.
+         */
+        post: operations["create_segment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/segments/{segment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Segment
+         * @description One segment.
+         */
+        get: operations["get_segment"];
+        /**
+         * Update Segment
+         * @description Update a segment. Only the given fields change.
+         */
+        put: operations["update_segment"];
+        post?: never;
+        /**
+         * Delete Segment
+         * @description Delete a segment that no rule refers to.
+         */
+        delete: operations["delete_segment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/segments/{segment_id}/flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Flags In Segment
+         * @description The flags with a rule for the segment, by the keys of their environments and their own.
+         */
+        get: operations["list_flags_in_segment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags": {
         parameters: {
             query?: never;
@@ -423,7 +495,7 @@ export interface paths {
         };
         /**
          * List Project Changes
-         * @description The changes in a project, newest first: to the project itself, its SDK key, environments, flags and rules.
+         * @description The changes in a project, newest first: to itself, its SDK key, environments, segments, flags and rules.
          *
          *     Changes of deleted environments and flags are included.
          */
@@ -618,6 +690,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sdk/v1/evaluate/{flag_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate a flag
+         * @description One flag of an environment for one user, with the reason. On any other status, treat it as off.
+         */
+        post: operations["evaluate_flag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -698,6 +790,34 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * ConditionBody
+         * @description A condition on an attribute of the user.
+         */
+        ConditionBody: {
+            /**
+             * Attribute
+             * @description `user_id`, `user_email`, `email_domain`, `environment`, `current_time` or a key of `context.custom_attributes`.
+             */
+            attribute: string;
+            operator: components["schemas"]["Operator"];
+            /**
+             * Values
+             * @description Several for `in`, `not_in`, `starts_with`, `ends_with`, `contains` and `in_network`, else one.
+             */
+            values: string[];
+            /**
+             * Case Insensitive
+             * @default false
+             */
+            case_insensitive?: boolean;
+            /**
+             * Negate
+             * @description Whether the condition is met if the values do not match. A missing attribute never is.
+             * @default false
+             */
+            negate?: boolean;
+        };
+        /**
          * EnvironmentItem
          * @description An environment in a list.
          */
@@ -762,12 +882,17 @@ export interface components {
         };
         EvaluateOut: {
             flags: {
-                [key: string]: {
-                    enabled: boolean;
-                    /** @description For debugging; branch on `enabled`. */
-                    reason: string;
-                };
+                [key: string]: components["schemas"]["EvaluatedFlag"];
             };
+        };
+        EvaluatedFlag: {
+            enabled: boolean;
+            /** @description For debugging; branch on `enabled`. */
+            reason: string;
+            /** @description Only of a flag with variants: the key of the user's, or null if the flag is off. */
+            variant?: string | null;
+            /** @description The variant's value. */
+            value?: string | number | boolean | Record<string, never> | null;
         };
         /**
          * EvaluationOut
@@ -833,6 +958,21 @@ export interface components {
             /** Reason */
             reason: string;
             /**
+             * Rule Id
+             * @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            rule_id?: string | null;
+            /**
+             * Bucket
+             * @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            bucket?: number | null;
+            /**
+             * Variant
+             * @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            variant?: string | null;
+            /**
              * Id
              * Format: uuid
              */
@@ -886,6 +1026,13 @@ export interface components {
             reasons: {
                 [key: string]: number;
             };
+            /**
+             * Variants
+             * @description How often each variant was given, if any was.
+             */
+            variants?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * FlagOut
@@ -929,6 +1076,21 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
+            /**
+             * Fallthrough
+             * @enum {string}
+             */
+            fallthrough: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key: string | null;
+            /** Stickiness */
+            stickiness: string;
+            /** Tags */
+            tags: string[];
+            /** Variants */
+            variants: components["schemas"]["VariantBody"][];
+            /** Prerequisites */
+            prerequisites: components["schemas"]["PrerequisiteBody"][];
         };
         /**
          * FlagOutcome
@@ -939,6 +1101,21 @@ export interface components {
             enabled: boolean;
             /** Reason */
             reason: string;
+            /**
+             * Rule Id
+             * @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            rule_id?: string | null;
+            /**
+             * Bucket
+             * @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            bucket?: number | null;
+            /**
+             * Variant
+             * @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            variant?: string | null;
         };
         /**
          * FlagUpdate
@@ -955,6 +1132,21 @@ export interface components {
             enabled?: boolean;
             /** Rollout Percentage */
             rollout_percentage?: number;
+            /**
+             * Fallthrough
+             * @enum {string}
+             */
+            fallthrough?: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key?: string | null;
+            /** Stickiness */
+            stickiness?: string;
+            /** Tags */
+            tags?: string[];
+            /** Variants */
+            variants?: components["schemas"]["VariantBody"][];
+            /** Prerequisites */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -1020,12 +1212,40 @@ export interface components {
              * Enabled
              * @default false
              */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * Rollout Percentage
              * @default 0
              */
-            rollout_percentage: number;
+            rollout_percentage?: number;
+            /**
+             * Fallthrough
+             * @default rollout
+             * @enum {string}
+             */
+            fallthrough?: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key?: string | null;
+            /**
+             * Stickiness
+             * @default default
+             */
+            stickiness?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * Variants
+             * @default []
+             */
+            variants?: components["schemas"]["VariantBody"][];
+            /**
+             * Prerequisites
+             * @default []
+             */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
         };
         /**
          * NewProject
@@ -1046,20 +1266,60 @@ export interface components {
              * Rule Type
              * @enum {string}
              */
-            rule_type: "user_id" | "user_email" | "email_domain";
-            /** Rule Value */
-            rule_value: string;
+            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
+            /**
+             * Rule Value
+             * @description Null for a rule of the type `attributes`, where it may be left out.
+             */
+            rule_value: string | null;
             /**
              * Priority
              * @default 0
              */
-            priority: number;
+            priority?: number;
             /**
              * Enabled
              * @default true
              */
-            enabled: boolean;
+            enabled?: boolean;
+            /** Name */
+            name?: string | null;
+            /**
+             * Conditions
+             * @default []
+             */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * Rollout Percentage
+             * @default 100
+             */
+            rollout_percentage?: number;
+            /** Variant */
+            variant?: string | null;
         };
+        /**
+         * NewSegment
+         * @description A new segment. Its key cannot be changed later.
+         */
+        NewSegment: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description?: string | null;
+            /**
+             * Conditions
+             * @default []
+             */
+            conditions?: components["schemas"]["ConditionBody"][];
+        };
+        /**
+         * Operator
+         * @description How a condition compares the attribute with its values.
+         * @enum {string}
+         */
+        Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
         /**
          * PasswordChange
          * @description A new password, with the current one.
@@ -1085,6 +1345,24 @@ export interface components {
              * Format: password
              */
             newPassword: string;
+        };
+        /**
+         * PrerequisiteBody
+         * @description Another flag of the environment that must be on, or off, or on with one of some variants.
+         */
+        PrerequisiteBody: {
+            /** Flag Key */
+            flag_key: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Variants
+             * @default []
+             */
+            variants?: string[];
         };
         /**
          * ProblemDocument
@@ -1118,7 +1396,7 @@ export interface components {
              * @description The invalid fields, if the input is invalid.
              * @default null
              */
-            errors: components["schemas"]["FieldProblem"][] | null;
+            errors?: components["schemas"]["FieldProblem"][] | null;
         };
         /**
          * ProjectOut
@@ -1213,9 +1491,9 @@ export interface components {
              * Rule Type
              * @enum {string}
              */
-            rule_type: "user_id" | "user_email" | "email_domain";
+            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
             /** Rule Value */
-            rule_value: string;
+            rule_value: string | null;
             /** Priority */
             priority: number;
             /** Enabled */
@@ -1232,6 +1510,14 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
+            /** Name */
+            name: string | null;
+            /** Conditions */
+            conditions: components["schemas"]["ConditionBody"][];
+            /** Rollout Percentage */
+            rollout_percentage: number;
+            /** Variant */
+            variant: string | null;
         };
         /**
          * RuleUpdate
@@ -1242,13 +1528,21 @@ export interface components {
              * Rule Type
              * @enum {string}
              */
-            rule_type?: "user_id" | "user_email" | "email_domain";
+            rule_type?: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
             /** Rule Value */
-            rule_value?: string;
+            rule_value?: string | null;
             /** Priority */
             priority?: number;
             /** Enabled */
             enabled?: boolean;
+            /** Name */
+            name?: string | null;
+            /** Conditions */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** Rollout Percentage */
+            rollout_percentage?: number;
+            /** Variant */
+            variant?: string | null;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -1257,6 +1551,74 @@ export interface components {
             readonly id?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
+        };
+        /**
+         * SegmentOut
+         * @description A segment: conditions that rules of all environments of the project can refer to.
+         */
+        SegmentOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string | null;
+            /** Conditions */
+            conditions: components["schemas"]["ConditionBody"][];
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /**
+         * SegmentUpdate
+         * @description The fields to change. `key` is accepted only if it equals the current key.
+         */
+        SegmentUpdate: {
+            /** Key */
+            key?: string;
+            /** Name */
+            name?: string;
+            /** Description */
+            description?: string | null;
+            /** Conditions */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /**
+         * SegmentUse
+         * @description A flag with a rule for the segment.
+         */
+        SegmentUse: {
+            /** Environment Key */
+            environment_key: string;
+            /** Flag Key */
+            flag_key: string;
         };
         /**
          * StatusOut
@@ -1299,6 +1661,24 @@ export interface components {
         TokenOut: {
             /** Token */
             token: string;
+        };
+        /**
+         * VariantBody
+         * @description A variant of a flag.
+         */
+        VariantBody: {
+            /** Key */
+            key: string;
+            /**
+             * Weight
+             * @description Its share of the sum of all weights.
+             */
+            weight: number;
+            /**
+             * Value
+             * @description Of the same type for all variants.
+             */
+            value: string | number | boolean | Record<string, never>;
         };
     };
     responses: never;
@@ -2533,6 +2913,439 @@ export interface operations {
             };
         };
     };
+    list_segments: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_segment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSegment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SegmentUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_flags_in_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentUse"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_flags: {
         parameters: {
             query?: {
@@ -2816,6 +3629,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
@@ -2876,6 +3698,15 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3454,7 +4285,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
@@ -3992,7 +4823,7 @@ export interface operations {
                         user_id?: string | null;
                         /** @description For rules on emails and their domains. */
                         user_email?: string | null;
-                        /** @description Reserved for future use. */
+                        /** @description For conditions. */
                         custom_attributes?: Record<string, never>;
                     } | null;
                 };
@@ -4027,6 +4858,106 @@ export interface operations {
                 };
             };
             /** @description The project has no such environment. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description An internal error; the server's log has details under this request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    evaluate_flag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                flag_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key of an environment of the project. */
+                    environment: string;
+                    context?: {
+                        /** @description A stable identifier, used for rollouts. */
+                        user_id?: string | null;
+                        /** @description For rules on emails and their domains. */
+                        user_email?: string | null;
+                        /** @description For conditions. */
+                        custom_attributes?: Record<string, never>;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The flag. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedFlag"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The SDK key is missing or not valid. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The project has no such environment or flag. */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -16,7 +16,9 @@ interface Props extends DialogProps {
   readonly rule?: Rule;
 }
 
-const TYPES: readonly RuleType[] = ["user_id", "user_email", "email_domain"];
+const TYPES: readonly RuleType[] = ["user_id", "user_email", "email_domain", "segment"];
+
+type Values = Required<Pick<NewRule, "rule_type" | "priority" | "enabled">> & { rule_value: string };
 
 export function RuleDialog(props: Props) {
   return (
@@ -29,12 +31,14 @@ export function RuleDialog(props: Props) {
 function RuleForm({ path, rules, rule, onClose }: Props) {
   const create = useCreateRule(path);
   const update = useUpdateRule(path);
-  const form = useForm<Required<NewRule>>({
+  const form = useForm<Values>({
     initialValues: rule
-      ? { rule_type: rule.rule_type, rule_value: rule.rule_value, priority: rule.priority, enabled: rule.enabled }
+      ? { rule_type: rule.rule_type, rule_value: rule.rule_value ?? "", priority: rule.priority, enabled: rule.enabled }
       : { rule_type: "user_email", rule_value: "", priority: priorityAtEnd(rules), enabled: true },
   });
-  const submit = async (values: Required<NewRule>) => {
+  const hasValue = form.values.rule_type !== "attributes";
+  const submit = async (given: Values) => {
+    const values = { ...given, rule_value: hasValue ? given.rule_value : null };
     await (rule ? update.mutateAsync({ id: rule.id, ...values }) : create.mutateAsync(values));
     onClose();
   };
@@ -43,19 +47,21 @@ function RuleForm({ path, rules, rule, onClose }: Props) {
     <DialogForm form={form} action={rule ? t.save : t.rules.create} onSubmit={submit} onClose={onClose}>
       <NativeSelect
         label={t.rules.type}
-        data={TYPES.map((value) => ({ value, label: t.rules.types[value] }))}
+        data={(hasValue ? TYPES : [type]).map((value) => ({ value, label: t.rules.types[value] }))}
         {...form.getInputProps("rule_type")}
       />
-      <TextInput
-        label={t.rules.value}
-        description={t.rules.valueHints[type]}
-        placeholder={t.rules.placeholders[type]}
-        maxLength={1024}
-        autoComplete="off"
-        spellCheck={false}
-        data-autofocus
-        {...form.getInputProps("rule_value")}
-      />
+      {hasValue && (
+        <TextInput
+          label={t.rules.value}
+          description={t.rules.valueHints[type]}
+          placeholder={t.rules.placeholders[type]}
+          maxLength={1024}
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          {...form.getInputProps("rule_value")}
+        />
+      )}
       <NumberInput
         label={t.rules.priority}
         description={t.rules.priorityHint}

@@ -49,7 +49,8 @@ export function RuleRow({ path, rule, position, count, isMoving, onMove, onDelet
         {position + 1}
       </span>
       <span className={classes.sentence}>
-        {t.rules.sentence[rule.rule_type]} <code className={classes.value}>{rule.rule_value}</code>, {t.rules.thenOn}
+        {t.rules.sentence[rule.rule_type]}{" "}
+        {rule.rule_value !== null && <code className={classes.value}>{rule.rule_value}</code>}, {t.rules.thenOn}
         {!rule.enabled && <span className={classes.off}> ({t.rules.switchedOff})</span>}
         <span className={classes.priority}>{t.rules.priorityOf(rule.priority)}</span>
       </span>

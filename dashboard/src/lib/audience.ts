@@ -37,5 +37,5 @@ export function isAudience(flag: Targeted, rulesInForce: number, wanted: Audienc
 }
 
 export function ruleInWords(rule: Pick<Rule, "rule_type" | "rule_value">): string {
-  return `${t.rules.sentence[rule.rule_type]} ${rule.rule_value}`;
+  return [t.rules.sentence[rule.rule_type], rule.rule_value].filter(Boolean).join(" ");
 }

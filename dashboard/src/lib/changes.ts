@@ -32,7 +32,7 @@ export function verbOf(change: Change): string {
 /** The name of the changed resource; for a rule, the name of its flag if it is known. */
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
-  if (typeof resource.name === "string") return resource.name;
+  if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
   return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? t.changes.goneFlag);
 }
 

@@ -15,6 +15,12 @@ const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
   rollout_percentage: 0,
   created_at: "2026-11-20T10:00:00.000000Z",
   updated_at: "2026-11-20T10:00:00.000000Z",
+  fallthrough: "rollout",
+  bucketing_key: null,
+  stickiness: "default",
+  tags: [],
+  variants: [],
+  prerequisites: [],
   ...values,
 });
 const rules = new Map([["b", [{ enabled: true }, { enabled: false }] as Rule[]]]);

@@ -70,6 +70,9 @@ def migrate(
     to: Annotated[
         str, typer.Option("--to", metavar="REV", help="The revision to migrate to; `base` empties the database.")
     ] = "head",
+    force: Annotated[
+        bool, typer.Option("--force", help="Let a downgrade drop what the older revision cannot hold.")
+    ] = False,
 ) -> None:
     """Migrate the database to the newest revision, or to another. `serve` migrates to the newest by itself."""
     settings = Settings.load(os.environ)
@@ -77,7 +80,7 @@ def migrate(
     directory.prepare()
     directory.lock()  # a running server would find the tables changed
     try:
-        done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to))
+        done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to, force=force))
     finally:
         directory.unlock()
     for revision in done:

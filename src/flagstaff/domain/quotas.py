@@ -34,6 +34,11 @@ def environments_per_project(maximum: int) -> Quota:
     return Quota(maximum, "project", "environments", "FLAGSTAFF_MAX_ENVIRONMENTS_PER_PROJECT")
 
 
+def segments_per_project(maximum: int) -> Quota:
+    """The quota of a project's segments."""
+    return Quota(maximum, "project", "segments", "FLAGSTAFF_MAX_SEGMENTS_PER_PROJECT")
+
+
 def flags_per_environment(maximum: int) -> Quota:
     """The quota of an environment's flags."""
     return Quota(maximum, "environment", "flags", "FLAGSTAFF_MAX_FLAGS_PER_ENVIRONMENT")

@@ -1,22 +1,21 @@
-"""Compiles an environment's flags and rules to a snapshot, so that evaluations have less to do.
+"""Compiles a flag with its rules, so that evaluations have less to do. assembly.py makes snapshots of compiled flags.
 
-Flags are compiled separately, so that a change to one does not compile the others again. A snapshot is assembled from
-compiled flags in steps, between which the caller may do other work: an environment may have thousands of flags.
+Flags are compiled separately, so that a change to one does not compile the others again.
 """
 
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from flagstaff.domain.flags import Flag, Rule, RuleType
-from flagstaff.domain.projects import Environment
+from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout, LayoutFlag
+from flagstaff.evaluation.fragments import make_fragment
+from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
+from flagstaff.evaluation.predicates import Predicate, compile_predicate
+from flagstaff.evaluation.snapshot import Fragment
 
-SEPARATOR = b","  # follows each fragment except those of an answer's last flag
-LookUp = dict[str, list[RuleMatch]]
+_LOOKED_UP = (RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,140 +27,98 @@ class TargetedFlag:
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledRule:
+    """A live rule: its kind, the value by which it is found, its rank, and the byte that records it.
+
+    Besides, `predicate` must hold, unless it is None, and the user's bucket must be below the percentage. `variant` is
+    the place of the variant that the rule gives.
+    """
+
+    kind: RuleType
+    value: str
+    rank: int
+    byte: int
+    predicate: Predicate | None = None
+    percentage: int = BUCKETS
+    variant: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CompiledFlag:
     """A flag compiled for a snapshot, independent of its position among the others.
 
-    `rules` are the values by which its rules are found, each with the rule's rank and the byte that records it.
-    `answers_by_bucket` is empty unless the flag is in a rollout.
+    `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
+    attribute `stickiness`. `weights` and `prerequisites` are empty for a flag that is not enabled. `answers_by_rule`
+    also has the fragments for prerequisites that do not hold, whose bytes precede those of the rules. `values` are the
+    variants' as JSON, by key.
     """
 
     layout: LayoutFlag
-    default: bytes
-    answers_by_bucket: tuple[bytes, ...]
-    answers_by_rule: Mapping[int, bytes]
-    rules: tuple[tuple[RuleType, str, int, int], ...]
-
-
-def compile_environment(environment: Environment, flags: Iterable[TargetedFlag]) -> EnvironmentSnapshot:
-    """Compile an environment with its flags, in any order, in one step."""
-    steps = assemble(environment, [compile_flag(each) for each in flags])
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            snapshot: EnvironmentSnapshot = end.value
-            return snapshot
+    default: Fragment
+    answers_by_bucket: tuple[Fragment, ...]
+    answers_by_rule: Mapping[int, Fragment]
+    rules: tuple[CompiledRule, ...]
+    prefix: bytes
+    stickiness: str
+    weights: tuple[int, ...] = ()
+    prerequisites: tuple[Prerequisite, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     """Compile one flag."""
-    flag, rules = targeted.flag, _live_rules(targeted)
-    layout = LayoutFlag(id=flag.id, key=flag.key, rollout_percentage=flag.rollout_percentage, default=_default(flag))
-    answers: tuple[bytes, ...] = ()
-    if flag.enabled and 0 < flag.rollout_percentage < BUCKETS:
-        inside = _fragment(flag, Outcome.IN_ROLLOUT)
-        outside = _fragment(flag, Outcome.NOT_IN_ROLLOUT)
+    flag, live = targeted.flag, _live_rules(targeted)
+    prerequisites = flag.prerequisites if flag.enabled else ()
+    variants = tuple(variant.key for variant in flag.variants) if flag.enabled else ()
+    says_more = bool(prerequisites or variants or any(map(_says_more, live)))
+    deciders = _deciders(prerequisites, live) if says_more else ()
+    rules = _compile_rules(live, deciders, variants)
+    layout = LayoutFlag(
+        id=flag.id,
+        key=flag.key,
+        rollout_percentage=flag.rollout_percentage,
+        default=_default(flag),
+        deciders=deciders,
+        has_bucket=any(rule.percentage < BUCKETS for rule in rules),
+        variants=variants,
+    )
+    answers: tuple[Fragment, ...] = ()
+    if layout.default is Outcome.NOT_IN_ROLLOUT:
+        inside = make_fragment(flag, Outcome.IN_ROLLOUT)
+        outside = make_fragment(flag, Outcome.NOT_IN_ROLLOUT)
         # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
         answers = (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
-    by_rule = {RULE_BASE + each: _fragment(flag, each) for each in RULE_OUTCOMES.values()} if rules else {}
-    default = _fragment(flag, layout.default)
-    return CompiledFlag(layout, default, answers, by_rule, _ranked(rules))
-
-
-def assemble(environment: Environment, flags: Iterable[CompiledFlag]) -> Generator[None, None, EnvironmentSnapshot]:
-    """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds."""
-    rollouts, ruled, constant = [], [], []
-    by_key = {}
-    for each in flags:
-        by_key[each.layout.key] = each
-        yield
-    keys = sorted(by_key)
-    yield
-    for key in keys:
-        each = by_key[key]
-        if each.answers_by_bucket:
-            rollouts.append(each)
-        elif each.rules:
-            ruled.append(each)
-        else:
-            constant.append(each)
-        yield
-    _end_with((rollouts, ruled, constant))
-    recorded = rollouts + ruled
-    look_ups: dict[RuleType, LookUp] = {kind: defaultdict(list) for kind in RuleType}
-    for position, each in enumerate(recorded):
-        for kind, value, rank, byte in each.rules:
-            look_ups[kind][value].append(RuleMatch(position, rank, byte))
-            yield
-    frozen = {}
-    for kind, found in look_ups.items():
-        frozen[kind] = yield from _freeze(found)
-    prefixes = []
-    for each in rollouts:
-        prefixes.append(f"{each.layout.key}:".encode())
-        yield
-    ruled_defaults = tuple(each.default for each in ruled)
-    yield
-    constant_tail = b"".join(each.default for each in constant) + b"}}"
-    yield
-    recorded_layouts = tuple(each.layout for each in recorded)
-    yield
-    constant_layouts = tuple(each.layout for each in constant)
-    yield
-    rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
-    yield
-    rule_answers = tuple(each.answers_by_rule for each in recorded)
-    yield
-    return EnvironmentSnapshot(
-        project_id=environment.project_id,
-        environment_id=environment.id,
-        environment_key=environment.key,
-        layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
-        rollout_prefixes=tuple(prefixes),
-        rollout_answers=rollout_answers,
-        without_bucket=bytes((NO_BUCKET,)) * len(rollouts),
-        ruled_defaults=ruled_defaults,
-        ruled_recorded=bytes((NO_BUCKET,)) * len(ruled),
-        rule_answers=rule_answers,
-        by_user_id=frozen[RuleType.USER_ID],
-        by_email=frozen[RuleType.USER_EMAIL],
-        by_domain=frozen[RuleType.EMAIL_DOMAIN],
-        constant_tail=constant_tail,
-        default_tail=b"".join(ruled_defaults) + constant_tail,
+    by_rule = {rule.byte: make_fragment(flag, RULE_OUTCOMES[rule.kind]) for rule in rules}
+    for place, each in enumerate(prerequisites):
+        by_rule[RULE_BASE + place] = make_fragment(flag, Outcome.PREREQUISITE, each.flag_key)
+    return CompiledFlag(
+        layout=layout,
+        default=make_fragment(flag, layout.default),
+        answers_by_bucket=answers,
+        answers_by_rule=by_rule,
+        rules=rules,
+        prefix=f"{flag.bucketing_key or flag.key}:".encode(),
+        stickiness=flag.stickiness,
+        weights=tuple(variant.weight for variant in flag.variants) if flag.enabled else (),
+        prerequisites=prerequisites,
+        values={variant.key: variant.value for variant in flag.variants},
     )
 
 
-def match_key(rule_type: RuleType, value: str) -> str:
+def match_key(rule_type: RuleType, value: str | None) -> str:
     """The form in which a rule's value and a user's are compared: emails and domains ignoring case, ids exactly."""
     match rule_type:
-        case RuleType.USER_ID:
-            return value
         case RuleType.USER_EMAIL:
-            return value.lower()
+            return (value or "").lower()
         case RuleType.EMAIL_DOMAIN:
-            return value.removeprefix("@").lower()
+            return (value or "").removeprefix("@").lower()
+        case _:
+            return value or ""
 
 
-def _end_with(groups: Iterable[list[CompiledFlag]]) -> None:
-    """Remove the separator from the fragments of the answer's last flag."""
-    filled = [group for group in groups if group]
-    if filled:
-        last = filled[-1][-1]
-        filled[-1][-1] = replace(
-            last,
-            default=last.default.removesuffix(SEPARATOR),
-            answers_by_bucket=tuple(each.removesuffix(SEPARATOR) for each in last.answers_by_bucket),
-            answers_by_rule={byte: each.removesuffix(SEPARATOR) for byte, each in last.answers_by_rule.items()},
-        )
-
-
-def _freeze(found: LookUp) -> Generator[None, None, dict[str, tuple[RuleMatch, ...]]]:
-    frozen = {}
-    while found:  # emptied step by step, because freeing thousands of lists at once takes milliseconds
-        value, matches = found.popitem()
-        frozen[value] = tuple(matches)
-        yield
-    return frozen
+def _says_more(rule: Rule) -> bool:
+    """Whether the rule needs more than a look-up, so that the history must say which rule decided."""
+    return bool(rule.conditions) or rule.rollout_percentage < BUCKETS or rule.rule_type not in _LOOKED_UP
 
 
 def _live_rules(targeted: TargetedFlag) -> list[Rule]:
@@ -172,18 +129,42 @@ def _live_rules(targeted: TargetedFlag) -> list[Rule]:
     return sorted(live, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
 
 
-def _ranked(rules: Sequence[Rule]) -> tuple[tuple[RuleType, str, int, int], ...]:
-    ranked: dict[tuple[RuleType, str], tuple[int, int]] = {}
-    for rank, rule in enumerate(rules):
-        # A later rule with the same value is never reached.
-        name = (rule.rule_type, match_key(rule.rule_type, rule.rule_value))
-        ranked.setdefault(name, (rank, RULE_BASE + RULE_OUTCOMES[rule.rule_type]))
-    return tuple((*name, *match) for name, match in ranked.items())
+def _deciders(prerequisites: Sequence[Prerequisite], live: Sequence[Rule]) -> tuple[Decider, ...]:
+    """The prerequisites, the rules by their ids, as many as a byte can tell apart, and each kind of rule beyond."""
+    first = [Decider(Outcome.PREREQUISITE, prerequisite=each.flag_key) for each in prerequisites]
+    first += [Decider(RULE_OUTCOMES[rule.rule_type], rule.id) for rule in live]
+    if len(first) <= MAX_DECIDERS:
+        return tuple(first)
+    by_kind = [Decider(outcome) for outcome in RULE_OUTCOMES.values()]
+    return (*first[: MAX_DECIDERS - len(by_kind)], *by_kind)
+
+
+def _compile_rules(
+    live: Sequence[Rule], deciders: Sequence[Decider], variants: Sequence[str]
+) -> tuple[CompiledRule, ...]:
+    places = {(decider.outcome, decider.rule_id): RULE_BASE + place for place, decider in enumerate(deciders)}
+    compiled = []
+    decided = set()
+    for rank, rule in enumerate(live):
+        outcome, value = RULE_OUTCOMES[rule.rule_type], match_key(rule.rule_type, rule.rule_value)
+        if (rule.rule_type, value) in decided:
+            continue  # it is never reached
+        byte = places.get((outcome, rule.id)) or places.get((outcome, None)) or RULE_BASE + outcome
+        predicate = compile_predicate(rule.conditions) if rule.conditions else None
+        if rule.rule_type is RuleType.ATTRIBUTES and predicate is None:
+            predicate = compile_predicate(())
+        variant = variants.index(rule.variant) if rule.variant in variants else None
+        compiled.append(CompiledRule(rule.rule_type, value, rank, byte, predicate, rule.rollout_percentage, variant))
+        if not rule.conditions and rule.rollout_percentage == BUCKETS:
+            decided.add((rule.rule_type, value))
+    return tuple(compiled)
 
 
 def _default(flag: Flag) -> Outcome:
     if not flag.enabled:
         return Outcome.OFF
+    if flag.fallthrough is Fallthrough.OFF:
+        return Outcome.NO_RULE
     match flag.rollout_percentage:
         case 0:
             return Outcome.ON
@@ -191,10 +172,3 @@ def _default(flag: Flag) -> Outcome:
             return Outcome.IN_ROLLOUT
         case _:
             return Outcome.NOT_IN_ROLLOUT
-
-
-def _fragment(flag: Flag, outcome: Outcome) -> bytes:
-    # Neither a flag's key nor a reason contains a character that JSON escapes.
-    enabled = "true" if outcome.enabled else "false"
-    reason = outcome.reason(flag.rollout_percentage)
-    return f'"{flag.key}":{{"enabled":{enabled},"reason":"{reason}"}}'.encode() + SEPARATOR

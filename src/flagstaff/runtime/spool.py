@@ -21,6 +21,8 @@ log = structlog.get_logger(__name__)
 MAX_BYTES = 512 * 1024 * 1024
 
 _VERSION = b"\x01"  # a batch as msgpack; its layouts say what the recorded bytes mean
+_WITH_NEWER_LAYOUTS = b"\x02"  # the same, which earlier releases would misread
+_NEWEST_OF_VERSION_1 = 2  # of a layout
 _MAP_OF_TWO = b"\x82"
 _SUFFIX = ".batch"
 _UNFINISHED = ".unfinished"
@@ -69,7 +71,8 @@ class Spool:
     async def append(self, batch: RecordBatch) -> SpooledBatch | None:
         """Add a batch; None if there is no room for it. Raises OSError when the disk fails."""
         await self.open()  # if the start could not: until then a file's name may be in use
-        content = _VERSION + msgspec.msgpack.encode(batch)
+        is_newer = any(group.layout.version > _NEWEST_OF_VERSION_1 for group in batch.groups)
+        content = (_WITH_NEWER_LAYOUTS if is_newer else _VERSION) + msgspec.msgpack.encode(batch)
         if self._bytes + len(content) > self._max_bytes:
             return None
         path = self._directory / f"{self._next:012}-{batch.size}{_SUFFIX}"
@@ -88,9 +91,11 @@ class Spool:
         """A batch's content; raises OSError, or ValueError when it cannot be understood."""
         content = await asyncio.to_thread(spooled.path.read_bytes)
         version = content[:1]
-        if version not in (_VERSION, _MAP_OF_TWO):
+        if version not in (_VERSION, _WITH_NEWER_LAYOUTS, _MAP_OF_TWO):
             raise ValueError(f"its format version {version.hex() or '(none)'} is unknown")
-        return msgspec.msgpack.decode(content.removeprefix(_VERSION), type=RecordBatch)
+        return msgspec.msgpack.decode(
+            content.removeprefix(_VERSION).removeprefix(_WITH_NEWER_LAYOUTS), type=RecordBatch
+        )
 
     async def remove(self, spooled: SpooledBatch) -> None:
         """Remove a batch. If its file cannot be deleted now, the next removal tries again."""

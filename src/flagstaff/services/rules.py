@@ -16,9 +16,11 @@ from flagstaff.domain.moments import later_than
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
-from flagstaff.storage import rules
+from flagstaff.services.conditions import check_given_conditions
+from flagstaff.services.references import require_variant
+from flagstaff.storage import rules, segments
 from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database
+from flagstaff.storage.database import Connection, Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +32,22 @@ class Rules:
     quota_per_flag: Quota
     quota_per_environment: Quota
 
-    async def create_rule(
-        self,
-        actor: Actor,
-        path: FlagPath,
-        *,
-        rule_type: RuleType,
-        rule_value: str,
-        priority: int,
-        enabled: bool,
-    ) -> Rule:
-        """Create a rule.
+    async def create_rule(self, actor: Actor, path: FlagPath, **values: Any) -> Rule:
+        """Create a rule with these fields; those that have a default may be left out.
 
         Raises:
-            Error: INVALID for a value that is not valid for its type, CONFLICT if the flag or its environment has no
-                room for another rule.
+            Error: INVALID for a value that is not valid for its type or for invalid conditions, CONFLICT if the flag or
+                its environment has no room for another rule.
         """
         now = self.now()
-        rule = Rule(uuid7(), path.flag_id, rule_type, rule_value, priority, enabled, created_at=now, updated_at=now)
+        rule = Rule(id=uuid7(), flag_id=path.flag_id, created_at=now, updated_at=now, **values)
         _require_valid_value(rule)
+        rule = replace(rule, conditions=await check_given_conditions(rule.conditions))
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             connection = transaction.connection
+            await _require_segment(connection, path.project_id, rule)
+            require_variant(flag, rule)
             self.quota_per_flag.require_room(await rules.count_rules(connection, path.flag_id))
             present = await rules.count_environment_rules(connection, path.environment_id)
             self.quota_per_environment.require_room(present)
@@ -88,10 +84,12 @@ class Rules:
             return await rules.get_rule(connection, path.flag_id, rule_id)
 
     async def update_rule(self, actor: Actor, path: FlagPath, rule_id: UUID, **values: Any) -> Rule:
-        """Update those of `rule_type`, `rule_value`, `priority` and `enabled` that are given.
+        """Update those of a rule's fields that are given. Equal values change nothing.
 
-        Equal values change nothing. Raises Error INVALID for a value that is not valid for the rule's type.
+        Raises Error INVALID for a value that is not valid for the rule's type, or for invalid conditions.
         """
+        if "conditions" in values:
+            values["conditions"] = await check_given_conditions(values["conditions"])
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
@@ -100,6 +98,9 @@ class Rules:
                 return rule
             if (updated.rule_type, updated.rule_value) != (rule.rule_type, rule.rule_value):
                 _require_valid_value(updated)  # only then: a rule that is older than a check can still be disabled
+                await _require_segment(transaction.connection, path.project_id, updated)
+            if updated.variant != rule.variant:
+                require_variant(flag, updated)
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
             change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)
@@ -121,3 +122,10 @@ def _require_valid_value(rule: Rule) -> None:
         check_rule_value(rule.rule_type, rule.rule_value)
     except ValueError as error:
         raise invalid_field("rule_value", str(error)) from error
+
+
+async def _require_segment(connection: Connection, project_id: UUID, rule: Rule) -> None:
+    if rule.rule_type is not RuleType.SEGMENT:
+        return
+    if not await segments.has_segment(connection, project_id, rule.rule_value or ""):
+        raise invalid_field("rule_value", "must be the key of a segment of this project")

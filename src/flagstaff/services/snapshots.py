@@ -1,29 +1,50 @@
 """Loads the runtime's snapshots. Checks no permissions, because the runtime does not act for a user."""
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.projects import Environment
-from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, assemble, compile_flag
+from flagstaff.domain.segments import Segment
+from flagstaff.evaluation.assembly import assemble
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
+from flagstaff.evaluation.predicates import Predicate, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
-from flagstaff.storage import changes, environments, flags, projects, rules
+from flagstaff.storage import changes, environments, flags, projects, rules, segments
 from flagstaff.storage.database import Connection, Database
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
 # With more changed flags than this it is faster to read all of them.
 MANY = 200
+_NOTHING: Mapping[UUID, "_CompiledSegment"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _CompiledSegment:
+    key: str
+    updated_at: datetime
+    predicate: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadSegments:
+    """A project's segments: those that were compiled before and have not changed since, and the others."""
+
+    known: Mapping[UUID, _CompiledSegment]
+    changed: Iterable[Segment]
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """An environment's flags by id, and the number of the latest change that they contain."""
+    """An environment's flags and its project's segments by id, and the number of the latest change to the flags."""
 
     flags: dict[UUID, CompiledFlag]
+    segments: Mapping[UUID, _CompiledSegment]
     number: int
 
 
@@ -67,8 +88,10 @@ class SnapshotSource:
             found = list(await environments.list_environments(connection, project_id))
             for environment in found:
                 self._compiled.pop(environment.id, None)
+            their_segments = await _read_segments(connection, project_id)
             read = [await _read_all(connection, environment) for environment in found]
-        compiled = {each.environment.key: (await _compile(each))[0] for each in read}
+        compiled_segments = await in_pieces(_compile_segments(their_segments))
+        compiled = {each.environment.key: (await _compile(each, compiled_segments))[0] for each in read}
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
 
     async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
@@ -78,13 +101,24 @@ class SnapshotSource:
             environment = await environments.find_environment(connection, project_id, environment_id)
             if environment is None:
                 return None
-            read = await (
-                _read_changed(connection, environment, known) if known else _read_all(connection, environment)
-            )
-        snapshot, self._compiled[environment_id] = await _compile(read)
+            its_segments = await _read_segments(connection, project_id, known.segments if known else _NOTHING)
+            if known:
+                read = await _read_changed(connection, environment, known)
+            else:
+                read = await _read_all(connection, environment)
+        compiled_segments = await in_pieces(_compile_segments(its_segments))
+        snapshot, self._compiled[environment_id] = await _compile(read, compiled_segments)
         while len(self._compiled) > REMEMBERED:
             self._compiled.popitem(last=False)
         return snapshot
+
+
+async def _read_segments(
+    connection: Connection, project_id: UUID, known: Mapping[UUID, _CompiledSegment] = _NOTHING
+) -> _ReadSegments:
+    present = await segments.list_segment_versions(connection, project_id)
+    unchanged = {each: known[each] for each, at in present.items() if each in known and known[each].updated_at == at}
+    return _ReadSegments(unchanged, await segments.find_segments(connection, present.keys() - unchanged.keys()))
 
 
 async def _read_all(connection: Connection, environment: Environment) -> _Read:
@@ -102,13 +136,25 @@ async def _read_changed(connection: Connection, environment: Environment, known:
     return _Read(environment, found, their_rules, number, known, frozenset(changed))
 
 
-async def _compile(read: _Read) -> tuple[EnvironmentSnapshot, _Compiled]:
+async def _compile(
+    read: _Read, their_segments: Mapping[UUID, _CompiledSegment]
+) -> tuple[EnvironmentSnapshot, _Compiled]:
     compiled = await in_pieces(_compile_flags(read.flags, read.rules))
     if read.known is not None:
         unchanged = {flag_id: each for flag_id, each in read.known.flags.items() if flag_id not in read.changed}
         compiled = unchanged | compiled
-    snapshot = await in_pieces(assemble(read.environment, compiled.values()))
-    return snapshot, _Compiled(compiled, read.number)
+    predicates = {each.key: each.predicate for each in their_segments.values()}
+    snapshot = await in_pieces(assemble(read.environment, compiled.values(), predicates))
+    return snapshot, _Compiled(compiled, their_segments, read.number)
+
+
+def _compile_segments(read: _ReadSegments) -> Generator[None, None, dict[UUID, _CompiledSegment]]:
+    compiled = dict(read.known)
+    for segment in read.changed:
+        predicate = compile_predicate(segment.conditions)
+        compiled[segment.id] = _CompiledSegment(segment.key, segment.updated_at, predicate)
+        yield
+    return compiled
 
 
 def _compile_flags(

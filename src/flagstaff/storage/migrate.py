@@ -4,7 +4,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,35 +24,40 @@ _SCRIPTS = Path(__file__).parent / "migrations"
 _version = sa.table("alembic_version", sa.column("version_num", sa.Text))
 
 
-async def migrate(database_url: str | None, data_directory: Path, revision: str = "head") -> list[str]:
+async def migrate(
+    database_url: str | None, data_directory: Path, revision: str = "head", *, force: bool = False
+) -> list[str]:
     """Migrate up or down to a revision ("head" is the newest, "base" an empty database); return the revisions run.
 
+    `force` allows a downgrade to drop what the revision cannot hold.
+
     Raises:
-        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated, UNAVAILABLE
-            while it cannot be reached. Then nothing has changed.
+        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated or for a
+            downgrade that would drop something, UNAVAILABLE while it cannot be reached. Then nothing has changed.
     """
     files = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+    work = partial(migrate_connection, revision=revision, force=force)
     with translated_errors():
         if database_url is not None:
-            return await _run(dialect.migrating_engine(database_url, *files), migrate_connection, revision)
+            return await _run(dialect.migrating_engine(database_url, *files), work)
         with _alone(data_directory):
-            if await _run(dialect.migrating_engine(None, *files), _is_at, revision):
+            if await _run(dialect.migrating_engine(None, *files), partial(_is_at, revision=revision)):
                 return []
             # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.
             with_journal = dialect.migrating_engine(None, *files, journal_mode="DELETE")
             try:
-                return await _run(with_journal, migrate_connection, revision)
+                return await _run(with_journal, work)
             except sa.exc.OperationalError as error:
                 if not dialect.is_in_use(error):
                     raise
                 # Another process, such as a backup, has a file open, which keeps it in WAL mode.
-                return await _run(dialect.migrating_engine(None, *files), migrate_connection, revision)
+                return await _run(dialect.migrating_engine(None, *files), work)
 
 
-async def _run(engine: AsyncEngine, work: Callable[[sa.Connection, str], Result], revision: str) -> Result:
+async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> Result:
     try:
         async with engine.begin() as connection:
-            return await connection.run_sync(work, revision)
+            return await connection.run_sync(work)
     finally:
         await engine.dispose()
 
@@ -83,7 +88,7 @@ async def is_current(database: Database) -> bool:
     return await current_revision(database) == known_revisions()[-1]
 
 
-def migrate_connection(connection: sa.Connection, revision: str) -> list[str]:
+def migrate_connection(connection: sa.Connection, revision: str, *, force: bool = False) -> list[str]:
     """The same on a connection of `dialect.migrating_engine`, in its transaction."""
     revisions = known_revisions()
     wanted = _steps(revisions, _resolve(revisions, revision))
@@ -102,8 +107,21 @@ def migrate_connection(connection: sa.Connection, revision: str) -> list[str]:
         command.upgrade(configuration, revisions[wanted - 1])
         return revisions[done:wanted]
     if wanted < done:
+        if not force:
+            _require_no_losses(connection, revisions[wanted:done])
         command.downgrade(configuration, revisions[wanted - 1] if wanted else "base")
     return revisions[wanted:done][::-1]
+
+
+def _require_no_losses(connection: sa.Connection, undone: list[str]) -> None:
+    scripts = ScriptDirectory.from_config(_configuration())
+    modules = [scripts.get_revision(revision).module for revision in reversed(undone)]
+    losses = [loss for module in modules if hasattr(module, "losses") for loss in module.losses(connection)]
+    if losses:
+        raise Error(
+            Code.CONFLICT,
+            f"The downgrade would drop {', '.join(losses)}. Nothing was changed. Add --force to drop them.",
+        )
 
 
 def present_revision(connection: sa.Connection) -> str | None:

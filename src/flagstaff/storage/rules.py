@@ -11,6 +11,7 @@ from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Rule, RuleType
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
+from flagstaff.storage.conditions import read_condition, write_condition
 from flagstaff.storage.lists import Listing
 
 _columns = tables.rules.c
@@ -23,6 +24,10 @@ _rule = sa.select(
     _columns.enabled,
     _columns.created_at,
     _columns.updated_at,
+    _columns.name,
+    _columns.conditions,
+    _columns.rollout_percentage,
+    _columns.variant,
 )
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
@@ -36,6 +41,7 @@ _of_environment = Listing(
     ),
     (_columns.flag_id, *_order),
 )
+_given_variants = sa.select(_columns.variant).distinct().where(_columns.flag_id == sa.bindparam("flag"))
 _count = sa.select(sa.func.count()).where(_columns.flag_id == sa.bindparam("flag"))
 _count_in_environment = (
     sa.select(sa.func.count())
@@ -48,7 +54,7 @@ _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
 async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Insert a rule."""
-    await connection.execute(_insert, tables.row_of(tables.rules, rule))
+    await connection.execute(_insert, {**tables.row_of(tables.rules, rule), **_stored_values(rule)})
 
 
 async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
@@ -85,6 +91,11 @@ async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[
     return map(_from_row, rows)
 
 
+async def list_given_variants(connection: AsyncConnection, flag_id: UUID) -> set[str]:
+    """The variants that the rules of a flag give."""
+    return {variant for variant in (await connection.execute(_given_variants, {"flag": flag_id})).scalars() if variant}
+
+
 async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:
     """How many rules a flag has."""
     return int((await connection.execute(_count, {"flag": flag_id})).scalar_one())
@@ -99,10 +110,13 @@ async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Update a rule's mutable fields."""
     values = {
         "rule_type": rule.rule_type,
-        "rule_value": rule.rule_value,
         "priority": rule.priority,
         "enabled": rule.enabled,
         "updated_at": rule.updated_at,
+        "name": rule.name,
+        "rollout_percentage": rule.rollout_percentage,
+        "variant": rule.variant,
+        **_stored_values(rule),
     }
     await connection.execute(_update, {"rule": rule.id, **values})
 
@@ -113,5 +127,11 @@ async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
 
 
 def _from_row(row: Sequence[Any]) -> Rule:
-    rule_id, flag_id, rule_type, *rest = row
-    return Rule(rule_id, flag_id, RuleType(rule_type), *rest)
+    rule_id, flag_id, rule_type, rule_value, *rest, conditions, rollout_percentage, variant = row
+    read = tuple(map(read_condition, conditions))
+    values = (rule_id, flag_id, RuleType(rule_type), rule_value or None, *rest, read, rollout_percentage, variant)
+    return Rule(*values)
+
+
+def _stored_values(rule: Rule) -> dict[str, Any]:
+    return {"rule_value": rule.rule_value or "", "conditions": list(map(write_condition, rule.conditions))}

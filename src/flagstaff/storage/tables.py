@@ -37,6 +37,11 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else moment(value)
 
 
+def _json_list(name: str) -> sa.Column[Any]:
+    """A list as JSON text, in the serialisation of Python's json module. Older releases write none: it is empty."""
+    return sa.Column(name, sa.JSON(none_as_null=True), nullable=False, server_default="[]")
+
+
 def row_of(table: sa.Table, resource: object) -> dict[str, Any]:
     """A resource of the domain as a table's row: the attributes that are named like its columns."""
     return {column.name: getattr(resource, column.name) for column in table.columns}
@@ -123,6 +128,12 @@ flags = sa.Table(
     sa.Column("rollout_percentage", sa.SmallInteger, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
+    sa.Column("fallthrough", sa.Text, nullable=False, server_default="rollout"),
+    sa.Column("bucketing_key", sa.Text),
+    sa.Column("stickiness", sa.Text, nullable=False, server_default="default"),
+    _json_list("tags"),
+    _json_list("variants"),
+    _json_list("prerequisites"),
     sa.UniqueConstraint("environment_id", "key"),
 )
 
@@ -132,11 +143,30 @@ rules = sa.Table(
     sa.Column("id", sa.Uuid, primary_key=True),
     sa.Column("flag_id", sa.ForeignKey("flags.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("rule_type", sa.Text, nullable=False),
-    sa.Column("rule_value", sa.Text, nullable=False),
+    sa.Column("rule_value", sa.Text, nullable=False),  # empty for a rule without a value
     sa.Column("priority", sa.Integer, nullable=False),
     sa.Column("enabled", sa.Boolean, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
+    sa.Column("name", sa.Text),
+    _json_list("conditions"),
+    sa.Column("rollout_percentage", sa.SmallInteger, nullable=False, server_default="100"),
+    sa.Column("variant", sa.Text),
+)
+
+# The segments that rules refer to by their keys.
+project_segments = sa.Table(
+    "project_segments",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    _json_list("conditions"),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.UniqueConstraint("project_id", "key"),
 )
 
 # No foreign keys, because the trail outlives the resources.

@@ -1,5 +1,6 @@
 """All routes and middleware."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
 from functools import cache
@@ -20,6 +21,7 @@ from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.segments import Segments
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.web import health
@@ -30,13 +32,15 @@ from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
 from flagstaff.web.health import Shared
-from flagstaff.web.management import accounts, changes, environments, flags, history, projects, rules
+from flagstaff.web.management import accounts, changes, environments, flags, history, projects, rules, segments
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
 from flagstaff.web.openapi import describe
 from flagstaff.web.sdk.evaluate import PATH, Evaluate
 from flagstaff.web.sdk.evaluate_route import EvaluateRoute
+
+_one_flag = re.compile(f"{PATH}/[^/]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,7 @@ class State:
     known_clients: KnownClients
     projects: Projects
     environments: Environments
+    segments: Segments
     flags: Flags
     rules: Rules
     changes: Changes
@@ -66,7 +71,7 @@ class State:
 def create_api() -> FastAPI:
     """The routes. Describing them needs no state."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, flags, rules, changes, history, health):
+    for resource in (accounts, projects, environments, segments, flags, rules, changes, history, health):
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app
@@ -100,7 +105,8 @@ def create_app(
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.
-        target = evaluate_route if scope["type"] == "http" and scope["path"] == PATH else others
+        is_evaluation = scope["type"] == "http" and (scope["path"] == PATH or _one_flag.fullmatch(scope["path"]))
+        target = evaluate_route if is_evaluation else others
         await target(scope, receive, send)
 
     return Edge(

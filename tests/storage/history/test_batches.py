@@ -54,7 +54,7 @@ async def test_a_record_is_read_as_it_was_made(database: Database) -> None:
     assert (found.user_id, found.user_email) == ("Zoë 🦊", "Zoë@Example.com")
     assert found.evaluated_at == START + timedelta(microseconds=123456)
     assert found.id.version == 7
-    assert [(flag.key, outcome) for flag, outcome in found.outcomes()] == [
+    assert [(decision.flag.key, decision.outcome) for decision in found.decisions()] == [
         ("rollout", Outcome.NOT_IN_ROLLOUT),
         ("ruled", Outcome.USER_ID_RULE),
         ("off", Outcome.OFF),
@@ -65,7 +65,7 @@ async def test_a_layout_without_flags_can_be_recorded(database: Database) -> Non
     environment_id = uuid4()
     await write(database, make_batch(environment_id, Layout((), ()), make_record(recorded=b"")))
     (found,) = await read(database, environment_id)
-    assert found.outcomes() == []
+    assert found.decisions() == []
 
 
 async def test_the_same_batch_again_changes_nothing(database: Database) -> None:
@@ -214,8 +214,8 @@ def is_wanted(evaluation: RecordedEvaluation, wanted: EvaluationFilter) -> bool:
         and (
             flag is None
             or any(
-                each.key == flag.key and flag.enabled in (None, outcome.enabled)
-                for each, outcome in evaluation.outcomes()
+                decision.flag.key == flag.key and flag.enabled in (None, decision.outcome.enabled)
+                for decision in evaluation.decisions()
             )
         )
     )

@@ -2,7 +2,16 @@
 
 import pytest
 
-from flagstaff.domain.flags import RuleType, check_priority, check_rollout_percentage, check_rule_value
+from flagstaff.domain.flags import (
+    RuleType,
+    check_bucketing_key,
+    check_priority,
+    check_rollout_percentage,
+    check_rule_value,
+    check_stickiness,
+    check_tag,
+    check_tags,
+)
 
 
 @pytest.mark.parametrize("value", [-1, 101, 10**30])
@@ -34,7 +43,7 @@ def test_a_value_that_no_rule_can_have_is_refused(rule_type: RuleType, value: st
         check_rule_value(rule_type, value)
 
 
-@pytest.mark.parametrize("rule_type", RuleType)
+@pytest.mark.parametrize("rule_type", [RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN, RuleType.SEGMENT])
 @pytest.mark.parametrize("value", [" ", "\t\n", "\u2003"])
 def test_a_blank_value_is_refused(rule_type: RuleType, value: str) -> None:
     with pytest.raises(ValueError, match="must not be blank"):
@@ -98,3 +107,51 @@ def test_whatever_an_email_can_be_is_kept_for_it_and_for_its_domain(local: str, 
 )
 def test_a_rule_value_is_kept_as_given(rule_type: RuleType, value: str) -> None:
     assert check_rule_value(rule_type, value) == value
+
+
+@pytest.mark.parametrize("value", ["", " ", "a\x00", "\ud800", "k" * 256])
+def test_a_bucketing_key_that_is_blank_or_too_long_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        check_bucketing_key(value)
+
+
+def test_a_bucketing_key_is_kept_as_given() -> None:
+    for value in (" Group.One ", "k" * 255):
+        assert check_bucketing_key(value) == value
+
+
+@pytest.mark.parametrize("value", ["", " \n", "a\x00", "\ud800", "s" * 129, "current_time"])
+def test_a_stickiness_that_identifies_nobody_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        check_stickiness(value)
+
+
+def test_a_stickiness_is_trimmed() -> None:
+    assert check_stickiness(" company id\n") == "company id"
+
+
+@pytest.mark.parametrize("value", ["", "  ", "a\x00", "t" * 51])
+def test_a_tag_that_is_empty_or_too_long_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        check_tag(value)
+
+
+def test_too_many_or_equal_tags_are_refused() -> None:
+    with pytest.raises(ValueError, match="at most 20"):
+        check_tags([str(number) for number in range(21)])
+    with pytest.raises(ValueError, match="'b' occurs twice"):
+        check_tags(["a", "b", "b"])
+    assert check_tags(["b", "a"]) == ("b", "a")
+
+
+@pytest.mark.parametrize("value", ["Beta", "1st", "a b", "k" * 129])
+def test_a_value_that_is_no_key_of_a_segment_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        check_rule_value(RuleType.SEGMENT, value)
+
+
+def test_a_rule_of_the_type_attributes_has_no_value_and_all_others_have_one() -> None:
+    assert check_rule_value(RuleType.ATTRIBUTES, None) is None
+    for rule_type in set(RuleType) - {RuleType.ATTRIBUTES}:
+        with pytest.raises(ValueError, match="must be a string"):
+            check_rule_value(rule_type, None)

@@ -12,7 +12,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from flagstaff.domain.errors import unavailable
-from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.recorder import Recorder

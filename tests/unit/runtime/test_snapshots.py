@@ -11,7 +11,8 @@ from structlog.testing import capture_logs
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.errors import Code, Error, unavailable
-from flagstaff.evaluation.compiler import TargetedFlag, compile_environment
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.snapshots import Snapshots

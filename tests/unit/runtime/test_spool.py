@@ -18,7 +18,7 @@ async def open_spool(directory: Path) -> Spool:
     return spool
 
 
-@pytest.mark.parametrize("content", [b"", b"\x02rest", b"torn"])
+@pytest.mark.parametrize("content", [b"", b"\x03rest", b"torn"])
 async def test_an_unknown_format_version_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "000000000000-1.batch").write_bytes(content)
     spool = await open_spool(tmp_path)

@@ -1,11 +1,13 @@
 """POST /sdk/v1/evaluate: its results and reasons."""
 
+import json
 from typing import Any
 
 import pytest
 
 from flagstaff.evaluation.bucketing import bucket
 from tests.support.api import Caller, Json, environment_path, flag_path
+from tests.support.clock import Clock
 
 OFF = {"enabled": False, "reason": "Flag is globally disabled"}
 ON = {"enabled": True, "reason": "Flag enabled globally"}
@@ -142,6 +144,139 @@ async def test_unknown_keys_of_the_context_are_ignored_and_attributes_are_an_obj
     ]
     for context in contexts:
         assert await answers(client, project, context) == {"on": ON}
+
+
+BY_ATTRIBUTES = {"enabled": True, "reason": "Matched attributes targeting rule"}
+
+
+def condition(attribute: str, operator: str, *values: str, **others: Any) -> Json:
+    return {"attribute": attribute, "operator": operator, "values": values, **others}
+
+
+async def test_a_rule_with_conditions_matches_those_who_meet_them_all(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment, key="flag", fallthrough="off")
+    conditions = [
+        condition("plan", "in", "gold"),
+        condition("seats", "gte", "10"),
+        condition("environment", "in", "production"),
+    ]
+    await ada.create_rule(flag, rule_type="attributes", rule_value=None, conditions=conditions)
+    for plan, seats, expected in (("gold", 10, True), ("gold", "11", True), ("gold", 9, False), ("free", 10, False)):
+        context = {"custom_attributes": {"plan": plan, "seats": seats}}
+        assert (await answers(client, project, context))["flag"]["enabled"] is expected, (plan, seats)
+    assert await answers(client, project, {"custom_attributes": {"plan": ["x", "gold"], "seats": 1e3}}) == {
+        "flag": BY_ATTRIBUTES
+    }
+    assert (await answers(client, project, None))["flag"]["enabled"] is False
+
+
+async def test_conditions_narrow_rules_of_every_kind(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    context = {"user_id": "ada", "user_email": "Ada@Example.com"}
+    for rule_type, rule_value, expected in (
+        ("user_id", "ada", BY_ID),
+        ("user_email", "ada@example.com", BY_EMAIL),
+        ("email_domain", "example.com", BY_DOMAIN),
+    ):
+        flag = await ada.create_flag(environment, key=rule_type, fallthrough="off")
+        given = {"rule_type": rule_type, "rule_value": rule_value}
+        await ada.create_rule(flag, **given, conditions=[condition("plan", "in", "gold")])
+        gold = {**context, "custom_attributes": {"plan": "gold"}}
+        assert (await answers(client, project, gold))[rule_type] == expected
+        assert (await answers(client, project, context))[rule_type]["enabled"] is False
+        assert (await answers(client, project, {"custom_attributes": {"plan": "gold"}}))[rule_type]["enabled"] is False
+
+
+async def test_those_outside_a_rules_percentage_go_on_to_the_next_rule(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment, key="flag", fallthrough="off")
+    plan = [condition("plan", "in", "gold")]
+    await ada.create_rule(flag, rule_type="attributes", rule_value=None, rollout_percentage=20, priority=2)
+    await ada.create_rule(flag, rule_type="user_id", rule_value="user-1", conditions=plan, priority=1)
+    for number in range(30):
+        user = f"user-{number}"
+        context = {"user_id": user, "custom_attributes": {"plan": "gold"}}
+        found = (await answers(client, project, context))["flag"]
+        if bucket("flag", user) < 20:
+            assert found == BY_ATTRIBUTES
+        else:
+            assert found["enabled"] is (number == 1)
+
+
+async def test_the_time_is_the_servers(
+    client: Caller, ada: Caller, project: Json, environment: Json, clock: Clock
+) -> None:
+    flag = await ada.create_flag(environment, key="flag", fallthrough="off")
+    conditions = [condition("current_time", "after", "2026-11-20T11:00:00Z")]
+    await ada.create_rule(flag, rule_type="attributes", rule_value=None, conditions=conditions)
+    context = {"custom_attributes": {"current_time": "2030-01-01T00:00:00Z"}}
+    assert (await answers(client, project, context))["flag"]["enabled"] is False
+    clock.advance(hours=2)
+    assert (await answers(client, project))["flag"]["enabled"] is True
+
+
+async def test_no_attribute_is_an_error(client: Caller, ada: Caller, project: Json, environment: Json) -> None:
+    flag = await ada.create_flag(environment, key="flag", fallthrough="off")
+    await ada.create_rule(
+        flag, rule_type="attributes", rule_value=None, conditions=[condition("plan", "matches", "^gold$")]
+    )
+    for plan in (
+        b"null",
+        b"true",
+        b"[]",
+        b"{}",
+        b"1e400",
+        b"-0",
+        b"9" * 5000,
+        b'"' + b"g" * 200_000 + b'"',
+        b"[" * 100 + b"]" * 100,
+        b'{"a":' * 100 + b"1" + b"}" * 100,
+        b'[["gold"]]',
+    ):
+        body = b'{"environment":"production","context":{"custom_attributes":{"plan":' + plan + b"}}}"
+        answer = await client.post("/sdk/v1/evaluate", content=body, headers={"x-sdk-key": project["sdk_key"]})
+        assert answer.json()["flags"]["flag"]["enabled"] is False, plan[:20]
+
+
+async def test_a_flag_that_falls_through_to_off_is_on_for_its_rules_only(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment, key="beta", fallthrough="off", rollout_percentage=100)
+    no_rule = {"enabled": False, "reason": "No targeting rule matched"}
+    assert await answers(client, project, {"user_id": "ada"}) == {"beta": no_rule}
+    await ada.create_rule(flag, rule_value="ada")
+    assert await answers(client, project, {"user_id": "ada"}) == {"beta": BY_ID}
+    assert await answers(client, project, {"user_id": "eve"}) == {"beta": no_rule}
+    await ada.put(flag_path(flag), json={"fallthrough": "rollout"})
+    assert (await answers(client, project, {"user_id": "eve"}))["beta"]["enabled"] is True
+
+
+async def test_a_stickiness_buckets_by_an_attribute_and_a_bucketing_key_replaces_the_flags_key(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    await ada.create_flag(environment, key="flag", rollout_percentage=50, stickiness="company", bucketing_key="Group 1")
+    for company in (*map(str, range(20)), 7, 7.5):
+        inside = bucket("Group 1", str(company)) < 50
+        context = {"user_id": "ada", "custom_attributes": {"company": company, "plan": [1, {"deep": []}]}}
+        assert (await answers(client, project, context))["flag"]["enabled"] is inside, company
+
+
+@pytest.mark.parametrize(
+    "company",
+    [None, True, "", [], ["a"], {}, {"a": {"b": []}}, "c" * 1025, 10**400, [[[[]]]], ["a"] * 10_000],
+    ids=lambda company: str(company)[:10],
+)
+async def test_a_value_that_identifies_nobody_is_outside_the_rollout_and_never_an_error(
+    client: Caller, ada: Caller, project: Json, environment: Json, company: Any
+) -> None:
+    await ada.create_flag(environment, key="flag", rollout_percentage=99, stickiness="company")
+    body = json.dumps({"environment": "production", "context": {"custom_attributes": {"company": company}}})
+    answer = await client.post("/sdk/v1/evaluate", content=body, headers={"x-sdk-key": project["sdk_key"]})
+    assert answer.json()["flags"]["flag"]["enabled"] is False
 
 
 async def test_environments_and_projects_answer_for_themselves_alone(

@@ -12,6 +12,9 @@ from tests.web.flags.conftest import Elsewhere
 VALID = {"name": "New checkout", "key": "new-checkout"}
 KEY_RULE = "must start with a lowercase letter and consist of a-z, 0-9, _ and -"
 ROLLOUT_RULE = "must be a whole number from 0 to 100"
+FIELDS = ["name", "key", "description", "enabled", "rollout_percentage"]
+FIELDS += ["fallthrough", "bucketing_key", "stickiness", "tags", "variants", "prerequisites"]
+FALLTHROUGH_RULE = "must be 'rollout' or 'off'"
 
 INVALID: list[tuple[str, Any, str]] = [
     ("name", None, "must be a string"),
@@ -45,8 +48,23 @@ INVALID: list[tuple[str, Any, str]] = [
     ("rollout_percentage", 50.5, "must be a whole number"),
     ("rollout_percentage", 50.0, "must be a whole number"),
     ("rollout_percentage", True, "must be a whole number"),
+    ("fallthrough", None, FALLTHROUGH_RULE),
+    ("fallthrough", "on", FALLTHROUGH_RULE),
+    ("fallthrough", True, FALLTHROUGH_RULE),
+    ("bucketing_key", 7, "must be a string"),
+    ("bucketing_key", "", "must not be empty"),
+    ("bucketing_key", "  ", "must not be blank"),
+    ("bucketing_key", "k" * 256, "must be at most 255 characters long"),
+    ("stickiness", None, "must be a string"),
+    ("stickiness", " ", "must not be empty"),
+    ("stickiness", "s" * 129, "must be at most 128 characters long"),
+    ("stickiness", "current_time", "must be an attribute that identifies users; current_time does not"),
     ("rollout_percentge", 50, "is not a known field; did you mean rollout_percentage?"),
-    ("id", "x", "is not a known field; known fields are name, key, description, enabled, rollout_percentage"),
+    (
+        "id",
+        "x",
+        f"is not a known field; known fields are {', '.join(FIELDS)}",
+    ),
 ]
 
 MALFORMED = [
@@ -85,6 +103,29 @@ async def test_each_invalid_field_is_named_with_what_is_wrong_and_nothing_is_cre
         answer = await ada.post(path, json={**VALID, field: value})
         assert field_errors(answer) == {field: message}, (field, value)
     assert (await ada.get(path)).json() == []
+
+
+INVALID_TAGS: list[tuple[Any, dict[str, str]]] = [
+    (None, {"tags": "must be a list"}),
+    ("checkout", {"tags": "must be a list"}),
+    (["a", 7], {"tags.1": "must be a string"}),
+    (["a", " ", None], {"tags.1": "must not be empty", "tags.2": "must be a string"}),
+    (["t" * 51], {"tags.0": "must be at most 50 characters long"}),
+    (["a", " a"], {"tags": "must have different items; 'a' occurs twice"}),
+    ([str(number) for number in range(21)], {"tags": "must have at most 20 items"}),
+]
+
+
+async def test_an_invalid_tag_is_named_by_its_index_and_nothing_is_created(ada: Caller, environment: Json) -> None:
+    path = f"{environment_path(environment)}/flags"
+    for tags, expected in INVALID_TAGS:
+        assert field_errors(await ada.post(path, json={**VALID, "tags": tags})) == expected, tags
+    assert (await ada.get(path)).json() == []
+
+
+async def test_tags_and_the_stickiness_are_trimmed(ada: Caller, environment: Json) -> None:
+    flag = await ada.create_flag(environment, tags=[" b", "a\n"], stickiness=" company ")
+    assert (flag["tags"], flag["stickiness"]) == (["b", "a"], "company")
 
 
 async def test_all_invalid_fields_are_named_at_once(ada: Caller, environment: Json) -> None:
@@ -126,6 +167,12 @@ async def test_the_least_that_is_needed_makes_a_flag_that_is_off(ada: Caller, en
         "description": None,
         "enabled": False,
         "rollout_percentage": 0,
+        "fallthrough": "rollout",
+        "bucketing_key": None,
+        "stickiness": "default",
+        "tags": [],
+        "variants": [],
+        "prerequisites": [],
     }
 
 
@@ -136,6 +183,10 @@ async def test_every_field_is_kept_as_it_was_given(ada: Caller, environment: Jso
         "description": "d" * 10_000,
         "enabled": True,
         "rollout_percentage": 100,
+        "fallthrough": "off",
+        "bucketing_key": " Group.1 😀",
+        "stickiness": "company id",
+        "tags": ["checkout", "Größe 😀", "t" * 50],
     }
     flag = await ada.create_flag(environment, **given)
     assert flag.items() >= given.items()

@@ -8,6 +8,7 @@ from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.support.changes import changes_in
 from tests.support.clock import Clock
 from tests.web.flags.conftest import Elsewhere
+from tests.web.flags.test_create_flag import FALLTHROUGH_RULE, INVALID_TAGS
 
 ROLLOUT_RULE = "must be a whole number from 0 to 100"
 
@@ -30,6 +31,17 @@ INVALID: list[tuple[str, Any, str]] = [
     ("rollout_percentage", "50", "must be a whole number"),
     ("rollout_percentage", 50.5, "must be a whole number"),
     ("rollout_percentage", True, "must be a whole number"),
+    ("fallthrough", None, FALLTHROUGH_RULE),
+    ("fallthrough", "on", FALLTHROUGH_RULE),
+    ("fallthrough", True, FALLTHROUGH_RULE),
+    ("bucketing_key", 7, "must be a string"),
+    ("bucketing_key", "", "must not be empty"),
+    ("bucketing_key", "  ", "must not be blank"),
+    ("bucketing_key", "k" * 256, "must be at most 255 characters long"),
+    ("stickiness", None, "must be a string"),
+    ("stickiness", " ", "must not be empty"),
+    ("stickiness", "s" * 129, "must be at most 128 characters long"),
+    ("stickiness", "current_time", "must be an attribute that identifies users; current_time does not"),
     ("enabld", True, "is not a known field; did you mean enabled?"),
 ]
 
@@ -49,6 +61,8 @@ async def test_one_invalid_field_changes_nothing_at_all(flagstaff: Flagstaff, ad
     for field, value, message in INVALID:
         answer = await ada.put(flag_path(flag), json={**valid, field: value})
         assert field_errors(answer) == {field: message}, (field, value)
+    for tags, expected in INVALID_TAGS:
+        assert field_errors(await ada.put(flag_path(flag), json={**valid, "tags": tags})) == expected, tags
     assert (await ada.get(flag_path(flag))).json() == flag
     actions = [change.action for change in await changes_in(flagstaff, {"id": flag["environment_id"]})]
     assert "flag.updated" not in actions
@@ -71,6 +85,15 @@ async def test_only_the_given_field_changes(ada: Caller, flag: Json) -> None:
         {"enabled": False},
         {"rollout_percentage": 100},
         {"rollout_percentage": 0},
+        {"fallthrough": "off"},
+        {"fallthrough": "rollout"},
+        {"bucketing_key": "Group 1"},
+        {"bucketing_key": None},
+        {"stickiness": "company"},
+        {"stickiness": "default"},
+        {"tags": ["b", "a"]},
+        {"tags": ["a"]},
+        {"tags": []},
     ):
         answer = await ada.put(flag_path(flag), json=given)
         assert answer.status_code == 200
@@ -105,7 +128,8 @@ async def test_every_change_is_later_even_when_the_clock_goes_back(ada: Caller, 
 
 
 async def test_a_change_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
-    updated = (await ada.put(flag_path(flag), json={"rollout_percentage": 50})).json()
+    given = {"rollout_percentage": 50, "tags": ["a"], "fallthrough": "off", "bucketing_key": "k", "stickiness": "s"}
+    updated = (await ada.put(flag_path(flag), json=given)).json()
     change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
     assert (change.action, change.actor.email) == ("flag.updated", "ada@example.com")
     assert (change.before, change.after) == (flag, updated)

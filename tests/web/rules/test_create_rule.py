@@ -9,12 +9,16 @@ from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere
 
 VALID = {"rule_type": "user_id", "rule_value": "ada"}
+DEFAULTS: dict[str, Any] = {"name": None, "conditions": [], "rollout_percentage": 100, "variant": None}
+PLAN = {"attribute": "plan", "operator": "in", "values": ["gold"]}
+TOO_LONG, TOO_MANY = "must be at most 128 characters long", "must contain at most 10,000 values"
+PERCENTAGE_RULE = "must be a whole number from 1 to 100; to switch a rule off, set enabled to false"
 NO_EMAIL = "must be an email address such as ada@example.com"
 NO_DOMAIN = "must be a domain such as example.com or @example.com"
 INVISIBLE = "must not contain spaces or invisible characters"
 WILDCARD = "must not contain *: a domain matches exactly, and each subdomain needs its own rule"
 NO_PRIORITY = "must be a whole number from -2147483648 to 2147483647"
-NO_TYPE = "must be 'user_id', 'user_email' or 'email_domain'"
+NO_TYPE = "must be 'user_id', 'user_email', 'email_domain', 'attributes' or 'segment'"
 
 INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"rule_type": None}, {"rule_type": NO_TYPE}),
@@ -47,6 +51,32 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"priority": -(2**31) - 1}, {"priority": NO_PRIORITY}),
     ({"enabled": None}, {"enabled": "must be true or false"}),
     ({"enabled": 1}, {"enabled": "must be true or false"}),
+    ({"rule_type": "attributes"}, {"rule_value": "must be null: a rule of the type attributes has conditions instead"}),
+    ({"rollout_percentage": 0}, {"rollout_percentage": PERCENTAGE_RULE}),
+    ({"rollout_percentage": 101}, {"rollout_percentage": PERCENTAGE_RULE}),
+    ({"rollout_percentage": "5"}, {"rollout_percentage": "must be a whole number"}),
+    ({"rollout_percentage": None}, {"rollout_percentage": "must be a whole number"}),
+    ({"conditions": None}, {"conditions": "must be a list"}),
+    ({"conditions": {}}, {"conditions": "must be a list"}),
+    ({"conditions": ["plan"]}, {"conditions.0": "must be an object"}),
+    ({"conditions": [PLAN, {**PLAN, "values": None}]}, {"conditions.1.values": "must be a list"}),
+    ({"conditions": [{**PLAN, "attribute": " "}]}, {"conditions.0.attribute": "must not be empty"}),
+    (
+        {"conditions": [{**PLAN, "attribute": "a" * 129}]},
+        {"conditions.0.attribute": "must be at most 128 characters long"},
+    ),
+    ({"conditions": [{**PLAN, "values": "gold"}]}, {"conditions.0.values": "must be a list"}),
+    ({"conditions": [{**PLAN, "values": ["a", 1]}]}, {"conditions.0.values.1": "must be a string"}),
+    ({"conditions": [PLAN, {**PLAN, "values": ["a", " "]}]}, {"conditions.1.values.1": "must not be empty"}),
+    (
+        {"conditions": [{**PLAN, "values": ["a"] * 10_001}]},
+        {"conditions.0.values": TOO_MANY},
+    ),
+    ({"conditions": [{**PLAN, "negate": 1}]}, {"conditions.0.negate": "must be true or false"}),
+    ({"conditions": [PLAN] * 51}, {"conditions": "must contain at most 50 conditions"}),
+    ({"name": 7}, {"name": "must be a string"}),
+    ({"name": " "}, {"name": "must not be empty"}),
+    ({"name": "n" * 256}, {"name": "must be at most 255 characters long"}),
     ({"rule_valu": "x"}, {"rule_valu": "is not a known field; did you mean rule_value?"}),
 ]
 
@@ -74,6 +104,42 @@ async def test_each_invalid_field_is_named_with_what_is_wrong_and_nothing_is_cre
     assert (await ada.get(rules_path)).json() == []
 
 
+async def test_a_value_that_its_operator_cannot_compare_is_named_by_its_index(ada: Caller, rules_path: str) -> None:
+    for operator, value in (
+        ("eq", "many"),
+        ("before", "2026-11-20"),
+        ("semver_gt", "v1"),
+        ("in_network", "10.0.0.0/33"),
+        ("matches", "(" * 3),
+        ("matches", "(a{1,1000}){1,1000}"),
+    ):
+        condition = {"attribute": "version", "operator": operator, "values": [value]}
+        answer = await ada.post(rules_path, json={"rule_type": "attributes", "conditions": [PLAN, condition]})
+        assert list(field_errors(answer)) == ["conditions.1.values.0"], operator
+    answer = await ada.post(rules_path, json={"rule_type": "attributes", "conditions": [{**PLAN, "operator": "is"}]})
+    assert field_errors(answer)["conditions.0.operator"].startswith("must be 'in', 'not_in', ")
+    answer = await ada.post(rules_path, json={"rule_type": "attributes", "conditions": [{**PLAN, "negated": True}]})
+    assert list(field_errors(answer)) == ["conditions.0.negated"]
+    assert (await ada.get(rules_path)).json() == []
+
+
+async def test_a_rule_with_conditions_is_kept_with_trimmed_names_and_values(ada: Caller, rules_path: str) -> None:
+    condition = {"attribute": " plan\n", "operator": "not_in", "values": [" gold ", "ü"], "negate": True}
+    given = {"rule_type": "attributes", "conditions": [condition], "rollout_percentage": 7}
+    rule = (await ada.post(rules_path, json=given)).json()
+    stored = {**condition, "attribute": "plan", "values": ["gold", "ü"], "case_insensitive": False}
+    assert (rule["rule_value"], rule["conditions"], rule["rollout_percentage"]) == (None, [stored], 7)
+    assert (await ada.get(f"{rules_path}/{rule['id']}")).json() == rule
+
+
+async def test_a_rule_may_have_ten_thousand_values(ada: Caller, rules_path: str) -> None:
+    values = [f"{number:036}" for number in range(10_000)]
+    rule = (await ada.post(rules_path, json={**VALID, "conditions": [{**PLAN, "values": values}]})).json()
+    assert rule["conditions"][0]["values"] == values
+    answer = await ada.post(rules_path, json={**VALID, "conditions": [{**PLAN, "values": ["v" * 1024] * 600}]})
+    assert answer.status_code == 413
+
+
 async def test_the_least_that_is_needed_makes_a_live_rule_of_priority_0(
     ada: Caller, flag: Json, rules_path: str
 ) -> None:
@@ -82,12 +148,12 @@ async def test_the_least_that_is_needed_makes_a_live_rule_of_priority_0(
     rule = answer.json()
     assert UUID(rule.pop("id")).version == 7
     assert rule.pop("created_at") == rule.pop("updated_at") == "2026-11-20T10:00:00.000000Z"
-    assert rule == {**VALID, "flag_id": flag["id"], "priority": 0, "enabled": True}
+    assert rule == {**VALID, "flag_id": flag["id"], "priority": 0, "enabled": True, **DEFAULTS}
 
 
 async def test_every_field_is_kept_as_it_was_given(ada: Caller, rules_path: str) -> None:
     several: list[dict[str, Any]] = [
-        {"rule_type": "user_id", "rule_value": " Größe 😀 ", "priority": -(2**31), "enabled": False},
+        {"rule_type": "user_id", "rule_value": " Größe 😀 ", "priority": -(2**31), "enabled": False, "name": "ü"},
         {"rule_type": "user_id", "rule_value": "v" * 1024, "priority": 2**31 - 1, "enabled": True},
         {"rule_type": "user_email", "rule_value": "Ada@Example.COM", "priority": 1, "enabled": True},
         {"rule_type": "email_domain", "rule_value": "@Acme.com", "priority": 2, "enabled": True},

@@ -10,6 +10,14 @@ from tests.support.clock import Clock
 from tests.web.flags.conftest import Elsewhere
 from tests.web.rules.test_create_rule import INVALID, NO_EMAIL
 
+CONDITION = {
+    "attribute": "plan",
+    "operator": "in",
+    "values": ["gold", "silver"],
+    "case_insensitive": False,
+    "negate": False,
+}
+
 
 async def test_it_needs_a_token(client: Caller, rule_path: str) -> None:
     assert (await client.put(rule_path, json={"enabled": False})).status_code == 401
@@ -42,6 +50,12 @@ async def test_only_the_given_field_changes_and_each_change_is_later(ada: Caller
         {"rule_value": "example.com"},
         {"priority": -1},
         {"enabled": False},
+        {"name": "Testers"},
+        {"name": None},
+        {"rollout_percentage": 50},
+        {"conditions": [CONDITION]},
+        {"conditions": []},
+        {"rule_type": "attributes", "rule_value": None, "conditions": [CONDITION]},
         {"rule_type": "user_email", "rule_value": "ada@example.com"},
     ):
         answer = await ada.put(rule_path, json=given)

@@ -6,17 +6,44 @@ depend on the user. In addition, an evaluation has one byte for each flag whose 
     0-99  the user's bucket in the flag's rollout; no rule matched
     100   no rule matched, and there is no bucket: the flag has no rollout, or the user no identifier
     101 + the matched rule's outcome: 102 user_id, 103 user_email, 104 email_domain
+
+For a flag that says more, the layout lists what can decide it, such as its rules, and the byte is 101 + the place in
+that list. Its other columns follow the bytes of all flags, in the order of the flags:
+
+    the bucket, if a rule has a percentage: 0-99, or 100 if there is none
+    the variant, if the flag has variants, by its place in the layout; it means nothing where the flag is off
+
+A layout has the lowest version that can hold it, so that earlier releases can read it: version 1 knows the outcomes up
+to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, and version 4 prerequisites and variants.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
+from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.outcomes import Outcome
 
 NO_BUCKET = 100
 RULE_BASE = 101
+NO_OUTCOME = 255
+MAX_DECIDERS = 155  # that a byte can tell apart
+_RULE_OUTCOMES = range(Outcome.USER_ID_RULE, Outcome.EMAIL_DOMAIN_RULE + 1)
+# By the version of a layout, from 1.
+_NEWEST_OUTCOMES = (Outcome.ON, Outcome.NO_RULE, Outcome.SEGMENT_RULE, Outcome.PREREQUISITE)
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """What decided a flag instead of its rollout: a rule, or a prerequisite that does not hold.
+
+    Of a flag with many rules, only the first have their ids.
+    """
+
+    outcome: Outcome
+    rule_id: UUID | None = None
+    prerequisite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +54,62 @@ class LayoutFlag:
     key: str
     rollout_percentage: int
     default: Outcome
+    deciders: tuple[Decider, ...] = ()
+    has_bucket: bool = False
+    variants: tuple[str, ...] = ()
+
+    @property
+    def says_more(self) -> bool:
+        """Whether a decision of the flag has more than an outcome and a bucket."""
+        return bool(self.deciders or self.variants)
+
+    def decider(self, byte: int) -> Decider | None:
+        """What decided the flag, for a recorded byte; None if its rollout did, or it is not recorded."""
+        return self.deciders[byte - RULE_BASE] if self.deciders and byte >= RULE_BASE else None
 
     def outcome(self, byte: int) -> Outcome:
         """The outcome that a recorded byte stands for."""
+        if self.deciders and byte >= RULE_BASE:
+            return self.deciders[byte - RULE_BASE].outcome
         if byte > RULE_BASE:
             return Outcome(byte - RULE_BASE)
         if byte == NO_BUCKET:
             return self.default
         return Outcome.IN_ROLLOUT if byte < self.rollout_percentage else Outcome.NOT_IN_ROLLOUT
+
+    @property
+    def outcomes_by_byte(self) -> bytes:
+        """A table from recorded bytes to outcomes; bytes that this flag does not record have none (255)."""
+        table = _plain_outcomes(self.rollout_percentage, self.default)
+        if self.deciders:
+            table = table[:RULE_BASE] + bytes(decider.outcome for decider in self.deciders)
+        return table.ljust(256, bytes((NO_OUTCOME,)))
+
+    @property
+    def on_by_byte(self) -> bytes:
+        """A table from recorded bytes to 1 if the flag is on, and otherwise 0."""
+        return bytes(outcome != NO_OUTCOME and Outcome(outcome).enabled for outcome in self.outcomes_by_byte)
+
+    @property
+    def columns(self) -> int:
+        """How many bytes an evaluation has for the flag besides its first."""
+        return int(self.has_bucket) + bool(self.variants)
+
+
+class Decision(NamedTuple):
+    """How a flag was decided in one evaluation; `bucket` is None where none was recorded."""
+
+    flag: LayoutFlag
+    outcome: Outcome
+    rule_id: UUID | None = None
+    bucket: int | None = None
+    prerequisite: str = ""
+    variant: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """The reason as the specification words it."""
+        return self.outcome.reason(self.flag.rollout_percentage, self.prerequisite)
 
 
 @dataclass(frozen=True)
@@ -45,6 +120,30 @@ class Layout:
     constant: tuple[LayoutFlag, ...]
 
     @cached_property
+    def width(self) -> int:
+        """How many bytes an evaluation has."""
+        return len(self.recorded) + sum(flag.columns for flag in self.recorded)
+
+    def variant_column(self, position: int) -> int:
+        """The place of a recorded flag's variant in the bytes of an evaluation; the flag must have variants."""
+        return len(self.recorded) + sum(flag.columns for flag in self.recorded[: position + 1]) - 1
+
+    @cached_property
+    def version(self) -> int:
+        """The version of its stored form."""
+        if any(flag.variants or any(each.prerequisite for each in flag.deciders) for flag in self.recorded):
+            return 4
+        if any(flag.deciders for flag in self.recorded):
+            return 3
+        flags = (*self.recorded, *self.constant)
+        return 1 if all(flag.default <= _NEWEST_OUTCOMES[0] for flag in flags) else 2
+
+    @property
+    def outcome_count(self) -> int:
+        """How many outcomes a layout of this version has: those whose numbers are lower."""
+        return _NEWEST_OUTCOMES[self.version - 1] + 1
+
+    @cached_property
     def digest(self) -> bytes:
         """Sixteen bytes that identify the layout by its content: equal layouts of one environment are stored once."""
         state = sha256()
@@ -52,9 +151,46 @@ class Layout:
             for flag in flags:
                 state.update(mark + flag.id.bytes + bytes((flag.rollout_percentage, flag.default)) + flag.key.encode())
                 state.update(b"\n")
+                if flag.says_more:
+                    state.update(repr((flag.deciders, flag.has_bucket, flag.variants)).encode())
         return state.digest()[:16]
+
+    def bytes_of(self, position: int, recorded: bytes) -> bytes:
+        """One recorded flag's bytes of an evaluation, as in a layout of this flag alone."""
+        start = len(self.recorded) + sum(flag.columns for flag in self.recorded[:position])
+        return recorded[position : position + 1] + recorded[start : start + self.recorded[position].columns]
 
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:
         """Every flag with its outcome in one evaluation, given that evaluation's bytes."""
-        varied = [(flag, flag.outcome(byte)) for flag, byte in zip(self.recorded, recorded, strict=True)]
-        return varied + [(flag, flag.default) for flag in self.constant]
+        return [(decision.flag, decision.outcome) for decision in self.decisions(recorded)]
+
+    def decisions(self, recorded: bytes) -> list[Decision]:
+        """How every flag was decided in one evaluation, given that evaluation's bytes.
+
+        Raises:
+            ValueError: when the bytes do not fit the layout.
+        """
+        if len(recorded) != self.width:
+            raise ValueError("an evaluation does not fit its layout")
+        found = []
+        column = len(self.recorded)
+        for flag, byte in zip(self.recorded, recorded, strict=False):
+            found.append(_decision(flag, byte, recorded[column : column + flag.columns]))
+            column += flag.columns
+        return found + [Decision(flag, flag.default) for flag in self.constant]
+
+
+def _decision(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:
+    bucket = columns[0] if flag.has_bucket else byte
+    decision = Decision(flag, flag.outcome(byte), bucket=bucket if bucket < NO_BUCKET else None)
+    if not flag.says_more:
+        return decision
+    decider = flag.decider(byte) or Decider(decision.outcome)
+    variant = flag.variants[columns[-1]] if flag.variants and decision.outcome.enabled else None
+    return decision._replace(rule_id=decider.rule_id, prerequisite=decider.prerequisite, variant=variant)
+
+
+@cache
+def _plain_outcomes(rollout_percentage: int, default: Outcome) -> bytes:
+    flag = LayoutFlag(UUID(int=0), "", rollout_percentage, default)
+    return bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(_RULE_OUTCOMES)))

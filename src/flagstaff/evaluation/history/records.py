@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.evaluation.history.layout import Layout, LayoutFlag
-from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.evaluation.history.layout import Decision, Layout
 
 BATCH_IDS = 1 << 61
 
@@ -58,6 +57,6 @@ class RecordedEvaluation:
     layout: Layout
     recorded: bytes
 
-    def outcomes(self) -> list[tuple[LayoutFlag, Outcome]]:
-        """Every flag with its outcome."""
-        return self.layout.outcomes(self.recorded)
+    def decisions(self) -> list[Decision]:
+        """How every flag was decided."""
+        return self.layout.decisions(self.recorded)

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.ids import uuid7
-from flagstaff.storage.history.layouts import LAYOUT_VERSION, encode_layout
+from flagstaff.storage.history.layouts import encode_layout
 from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_VERSION, Segment, pack_segments
 from flagstaff.storage.history.summaries import SummaryCounts, add_summaries
 
@@ -156,7 +156,7 @@ async def _store_layouts(
             content = await encode_layout(group.layout)
             values = {"environment": number, "digest": digest, "content": content, "last_used_at": used_at}
             stored_now = await connection.execute(
-                _store_layout_statement(connection), {"version": LAYOUT_VERSION, **values}
+                _store_layout_statement(connection), {"version": group.layout.version, **values}
             )
             ids[group.environment_id, digest] = layout_id = stored_now.scalar_one()
             if not stored:

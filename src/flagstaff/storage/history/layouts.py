@@ -2,34 +2,57 @@
 
 import asyncio
 from collections.abc import Collection
+from uuid import UUID
 from zlib import compress, decompress
 
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.layout import Decider, Layout
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 
-LAYOUT_VERSION = 1
+_VERSIONS = (1, 2, 3, 4)  # the same form; Layout.version says what they hold
 _LEVEL = 1  # a third of the time that the default takes, for a sixth more bytes
 
 _layouts = tables.layouts.c
 
 
+class _StoredFlag(msgspec.Struct, omit_defaults=True):
+    """A flag of a layout, without what only newer versions have."""
+
+    id: UUID
+    key: str
+    rollout_percentage: int
+    default: Outcome
+    deciders: tuple[Decider, ...] = ()
+    has_bucket: bool = False
+    variants: tuple[str, ...] = ()
+
+
 async def encode_layout(layout: Layout) -> bytes:
-    """The stored form of a layout, in the newest version: its flags as msgpack, compressed.
+    """The stored form of a layout, in its version: its flags as msgpack, compressed.
 
     A layout of thousands of flags takes milliseconds, so it is compressed in a thread, which evaluations do not wait
     for.
     """
-    return await asyncio.to_thread(lambda: compress(msgspec.msgpack.encode(layout), _LEVEL))
+    return await asyncio.to_thread(lambda: compress(msgspec.msgpack.encode(_stored(layout)), _LEVEL))
+
+
+def _stored(layout: Layout) -> dict[str, list[_StoredFlag]]:
+    return {
+        name: [
+            _StoredFlag(**{field: getattr(flag, field) for field in _StoredFlag.__struct_fields__}) for flag in flags
+        ]
+        for name, flags in (("recorded", layout.recorded), ("constant", layout.constant))
+    }
 
 
 def decode_layout(version: int, content: bytes) -> Layout:
     """A layout from its stored form. Raises ValueError for an unknown version."""
-    if version != LAYOUT_VERSION:
+    if version not in _VERSIONS:
         raise ValueError(f"layouts of version {version} are unknown")
     return msgspec.msgpack.decode(decompress(content), type=Layout)
 

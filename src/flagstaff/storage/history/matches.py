@@ -7,7 +7,6 @@ from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage.history.segments import StoredColumns
-from flagstaff.storage.history.summaries import outcomes_by_byte
 
 
 def can_match(layout: Layout, wanted: FlagFilter | None) -> bool:
@@ -42,7 +41,7 @@ def _with_flag(offsets: Sequence[int], columns: StoredColumns, layout: Layout, w
     position, flag = found
     if position is None:
         return offsets
-    recorded = columns.recorded[position :: len(layout.recorded)]
-    outcomes = recorded.translate(outcomes_by_byte(flag.rollout_percentage, flag.default))
+    recorded = columns.recorded[position :: layout.width]
+    outcomes = recorded.translate(flag.outcomes_by_byte)
     answers = {outcome for outcome in Outcome if outcome.enabled == wanted.enabled}
     return [offset for offset in offsets if outcomes[offset] in answers]

@@ -171,7 +171,7 @@ async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) ->
 
 def _evaluation(found: _Found) -> RecordedEvaluation:
     columns, layout, (time, _, offset) = found.columns, found.layout, found.place
-    width = len(layout.recorded)
+    width = layout.width
     return RecordedEvaluation(
         id=UUID(bytes=evaluation_id(found.place)),
         evaluated_at=moment(time),

@@ -124,7 +124,7 @@ def runs(times: Iterable[int], unit: int) -> Iterator[tuple[int, range]]:
 
 def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> tuple[Segment, Columns]:
     columns = Columns(group.times[part], group.users[part], group.emails[part], b"".join(group.recorded[part]))
-    if len(columns.recorded) != len(group.layout.recorded) * len(columns.times):
+    if len(columns.recorded) != group.layout.width * len(columns.times):
         raise ValueError("an evaluation does not fit its layout")
     segment = Segment(
         environment=environment,

@@ -11,15 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.history.layout import Layout
-from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 from flagstaff.storage.history.layouts import get_layouts
-from flagstaff.storage.history.rollups import DAY, HOUR, Kind, decode_counts, kind_of
-from flagstaff.storage.history.summaries import outcomes_of
+from flagstaff.storage.history.rollups import DAY, HOUR, decode_counts
+from flagstaff.storage.history.summaries import Kind, kinds_of
 
 ROWS_AT_ONCE = 100
-_PERCENTAGE_BITS = 7
 
 _pending = tables.summaries.c
 _counts = tables.flag_counts.c
@@ -33,13 +31,14 @@ class TooManyCellsError(Exception):
 class FlagSums:
     """How often each kind of answer was given, by flag key and by the minute (from 1970) that begins an interval.
 
-    A kind is one number here. The garbage collector looks into dictionaries of tuples, and 100,000 of them would block
-    the event loop for some ten milliseconds; it does not look into dictionaries of numbers.
+    Kinds are numbered. The garbage collector looks into dictionaries of tuples, and 100,000 of them would block the
+    event loop for some ten milliseconds; it does not look into dictionaries of numbers.
     """
 
     interval: int
     max_cells: int
     _by_key: dict[str, dict[int, dict[int, int]]] = field(default_factory=dict)
+    _numbers: dict[Kind, int] = field(default_factory=dict)
     _cells: int = 0
 
     def add(self, key: str, minute: int, kind: Kind, times: int) -> None:
@@ -52,8 +51,7 @@ class FlagSums:
             if self._cells > self.max_cells:
                 raise TooManyCellsError
             kinds = intervals[start] = {}
-        outcome, percentage = kind
-        number = outcome << _PERCENTAGE_BITS | percentage
+        number = self._numbers.setdefault(kind, len(self._numbers))
         kinds[number] = kinds.get(number, 0) + times
 
     def take(self) -> Iterator[tuple[str, Iterator[tuple[int, list[tuple[Kind, int]]]]]]:
@@ -61,14 +59,14 @@ class FlagSums:
 
         They are freed flag by flag: all at once would block the event loop, too.
         """
+        kinds = list(self._numbers)
         for key in sorted(self._by_key):
             intervals = self._by_key.pop(key)
-            yield key, ((start, _kinds(intervals[start])) for start in sorted(intervals))
+            yield key, ((start, _named(intervals[start], kinds)) for start in sorted(intervals))
 
 
-def _kinds(counts: dict[int, int]) -> list[tuple[Kind, int]]:
-    by_number = ((divmod(number, 1 << _PERCENTAGE_BITS), times) for number, times in sorted(counts.items()))
-    return [((Outcome(outcome), percentage), times) for (outcome, percentage), times in by_number]
+def _named(counts: dict[int, int], kinds: list[Kind]) -> list[tuple[Kind, int]]:
+    return sorted((kinds[number], times) for number, times in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ async def _add_rows(connection: AsyncConnection, asked: _Asked, span: int, sums:
     async for start, key, version, content in _rows(connection, asked, span):
         is_one_cell = sums.interval % span == 0 and minutes.start <= start and start + span <= minutes.stop
         for series in decode_counts(version, content):
-            kind = Outcome(series.outcome), series.percentage
+            kind = series.outcome, series.percentage, series.detail
             if is_one_cell:
                 sums.add(key, start, kind, sum(series.times.values()))
                 continue
@@ -163,9 +161,9 @@ async def _add_pending(connection: AsyncConnection, asked: _Asked, sums: FlagSum
     async for row in _pending_rows(connection, asked):
         if row.layout_id not in layouts:
             layouts |= await get_layouts(connection, {row.layout_id})
-        for flag, outcome, times in outcomes_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
-            if asked.flag_key in (None, flag.key):
-                sums.add(flag.key, row.minute, kind_of(outcome, flag.rollout_percentage), times)
+        for key, kind, times in kinds_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
+            if asked.flag_key in (None, key):
+                sums.add(key, row.minute, kind, times)
             await turns.give()
 
 

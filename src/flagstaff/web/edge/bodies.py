@@ -9,16 +9,20 @@ from flagstaff.web.edge.heads import content_length
 
 _KIB = 1024
 BODY_MAX_BYTES = 256 * _KIB
-"""For evaluations, and the most that any path accepts."""
+"""For evaluations."""
 
 # A description has up to 10,000 characters, and JSON may spell a character with twelve bytes.
 _WITH_DESCRIPTION = 128 * _KIB
-# Enough for a password of 1,024 such characters and an email, and for a rule.
+# Conditions have lists of up to 10,000 values: enough for so many UUIDs.
+_WITH_CONDITIONS = 512 * _KIB
+# Enough for a password of 1,024 such characters and an email.
 _OTHERS = 16 * _KIB
 _BOUNDS = (
     (re.compile(r"/sdk/.*"), BODY_MAX_BYTES),
     (re.compile(r"/api/projects(/[^/]+)?"), _WITH_DESCRIPTION),
+    (re.compile(r"/api/projects/[^/]+/segments(/[^/]+)?"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags(/[^/]+)?"), _WITH_DESCRIPTION),
+    (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags/[^/]+/rules(/[^/]+)?"), _WITH_CONDITIONS),
 )
 
 

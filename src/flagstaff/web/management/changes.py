@@ -46,6 +46,9 @@ Action = Literal[
     "rule.created",
     "rule.updated",
     "rule.deleted",
+    "segment.created",
+    "segment.updated",
+    "segment.deleted",
 ]
 
 
@@ -177,7 +180,7 @@ Service = Annotated[Changes, Depends(_changes)]
 async def list_project_changes(
     project_id: Id, query: Annotated[ProjectChangesQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:
-    """The changes in a project, newest first: to the project itself, its SDK key, environments, flags and rules.
+    """The changes in a project, newest first: to itself, its SDK key, environments, segments, flags and rules.
 
     Changes of deleted environments and flags are included.
     """

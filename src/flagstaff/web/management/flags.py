@@ -1,13 +1,14 @@
 """HTTP of flags. Once a change's response is sent, no evaluation sees the state before it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.domain.flags import Flag
+from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.domain.moments import format_moment
 from flagstaff.services.flags import Flags
 from flagstaff.web.edge.problems import problems
@@ -17,15 +18,29 @@ from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import (
     Body,
+    BucketingKey,
     Description,
+    FallthroughName,
     FlagKey,
     Moment,
     Name,
     RolloutPercentage,
+    Stickiness,
+    Tags,
     Text,
     Update,
     Uuid,
     optional,
+)
+from flagstaff.web.management.variants import (
+    PrerequisiteBody,
+    Prerequisites,
+    VariantBody,
+    Variants,
+    read_prerequisites,
+    read_variants,
+    view_prerequisites,
+    view_variants,
 )
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flags", tags=["Flags"])
@@ -44,6 +59,12 @@ class FlagOut(BaseModel):
     rollout_percentage: int
     created_at: Moment
     updated_at: Moment
+    fallthrough: FallthroughName
+    bucketing_key: str | None
+    stickiness: str
+    tags: list[str]
+    variants: list[VariantBody]
+    prerequisites: list[PrerequisiteBody]
 
 
 class NewFlag(Body):
@@ -54,6 +75,12 @@ class NewFlag(Body):
     description: Description | None = None
     enabled: bool = False
     rollout_percentage: RolloutPercentage = 0
+    fallthrough: FallthroughName = "rollout"
+    bucketing_key: BucketingKey | None = None
+    stickiness: Stickiness = DEFAULT_STICKINESS
+    tags: Tags = Field(default=[])
+    variants: Variants = Field(default=[])
+    prerequisites: Prerequisites = Field(default=[])
 
 
 class FlagUpdate(Update):
@@ -66,6 +93,12 @@ class FlagUpdate(Update):
     description: Description | None = None
     enabled: bool = optional()
     rollout_percentage: RolloutPercentage = optional()
+    fallthrough: FallthroughName = optional()
+    bucketing_key: BucketingKey | None = None
+    stickiness: Stickiness = optional()
+    tags: Tags = optional()
+    variants: Variants = optional()
+    prerequisites: Prerequisites = optional()
 
 
 def _view(flag: Flag) -> dict[str, Any]:
@@ -80,10 +113,28 @@ def _view(flag: Flag) -> dict[str, Any]:
         "rollout_percentage": flag.rollout_percentage,
         "created_at": format_moment(flag.created_at),
         "updated_at": format_moment(flag.updated_at),
+        "fallthrough": flag.fallthrough,
+        "bucketing_key": flag.bucketing_key,
+        "stickiness": flag.stickiness,
+        "tags": flag.tags,
+        "variants": view_variants(flag.variants),
+        "prerequisites": view_prerequisites(flag.prerequisites),
     }
 
 
 _listing = Listing(_view, lambda flag: (flag.created_at, flag.id), BY_AGE)
+
+
+_readers: dict[str, Callable[[Any], Any]] = {
+    "fallthrough": Fallthrough,
+    "tags": tuple,
+    "variants": read_variants,
+    "prerequisites": read_prerequisites,
+}
+
+
+def _values(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
 
 
 async def _flags(request: Request) -> Flags:
@@ -97,7 +148,7 @@ Service = Annotated[Flags, Depends(_flags)]
 @router.post("", status_code=201, response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
 async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
     """Create a flag."""
-    return json_response(_view(await flags.create_flag(actor, project_id, env_id, **body.model_dump())), 201)
+    return json_response(_view(await flags.create_flag(actor, project_id, env_id, **_values(body.model_dump()))), 201)
 
 
 @router.get("", response_model=list[FlagOut], responses=problems(400, 401, 404, 503))
@@ -112,10 +163,10 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
     return json_response(_view(await flags.get_flag(actor, path)))
 
 
-@router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 413, 503))
+@router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
 async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
     """Update a flag. Only the given fields change."""
-    return json_response(_view(await flags.update_flag(actor, path, **body.given())))
+    return json_response(_view(await flags.update_flag(actor, path, **_values(body.given()))))
 
 
 @router.post("/{flag_id}/toggle", response_model=FlagOut, responses=problems(401, 404, 503))
@@ -124,7 +175,7 @@ async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Res
     return json_response(_view(await flags.toggle_flag(actor, path)))
 
 
-@router.delete("/{flag_id}", status_code=204, responses=problems(401, 404, 503))
+@router.delete("/{flag_id}", status_code=204, responses=problems(401, 404, 409, 503))
 async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """Delete a flag with its rules. Its evaluation history is kept."""
     await flags.delete_flag(actor, path)

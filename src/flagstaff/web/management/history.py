@@ -13,7 +13,7 @@ from starlette.responses import Response
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.moments import format_moment
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
@@ -24,6 +24,7 @@ from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
 
 _ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
+_OF_SOME_FLAGS = "Only of a flag with variants, prerequisites, or conditions or percentages in its rules."
 _INTERVAL = "must be a number of minutes, hours or days, such as 5m, 1h or 1d"
 
 router = APIRouter(prefix=_ENVIRONMENT, tags=["Evaluation history"])
@@ -99,6 +100,9 @@ class FlagOutcome(BaseModel):
 
     enabled: bool
     reason: str
+    rule_id: Uuid | None = Field(default=None, description="The rule that matched. " + _OF_SOME_FLAGS)
+    bucket: int | None = Field(default=None, description="The user's bucket, 0 to 99. " + _OF_SOME_FLAGS)
+    variant: str | None = Field(default=None, description="The key of the user's variant. " + _OF_SOME_FLAGS)
 
 
 class EvaluateCall(BaseModel):
@@ -141,6 +145,7 @@ class FlagIntervalOut(BaseModel):
     on: int
     off: int
     reasons: dict[str, int] = Field(examples=[{"User in 20% rollout": 40, "User not in 20% rollout": 160}])
+    variants: dict[str, int] | None = Field(default=None, description="How often each variant was given, if any was.")
 
 
 class SummaryOut(BaseModel):
@@ -223,19 +228,24 @@ class _EvaluationEncoder:
     def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
         yield encode_json(_call_view(evaluation))[:-1] + b',"flags":{'
         before = b""
-        for flag, outcome in evaluation.outcomes():
-            known = self._known.get((id(flag), outcome))
-            if known is None:
-                known = encode_json(flag.key) + b":" + encode_json(_outcome_view(flag, outcome))
-                self._known[id(flag), outcome] = known
-            yield before + known
+        for decision in evaluation.decisions():
+            yield before + self._encode(decision)
             before = b","
         yield b"}}"
 
+    def _encode(self, decision: Decision) -> bytes:
+        place = id(decision.flag), decision.outcome
+        known = self._known.get(place)
+        if known is None:
+            known = encode_json(decision.flag.key) + b":" + encode_json(_decision_view(decision))
+            if not decision.flag.says_more:
+                self._known[place] = known
+        return known
+
 
 def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:
-    found = next(_outcome_view(flag, outcome) for flag, outcome in evaluation.outcomes() if flag.id == flag_id)
-    return {**_call_view(evaluation), **found}
+    found = next(decision for decision in evaluation.decisions() if decision.flag.id == flag_id)
+    return {**_call_view(evaluation), **_decision_view(found)}
 
 
 def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
@@ -247,8 +257,11 @@ def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
     }
 
 
-def _outcome_view(flag: LayoutFlag, outcome: Outcome) -> dict[str, Any]:
-    return {"enabled": outcome.enabled, "reason": outcome.reason(flag.rollout_percentage)}
+def _decision_view(decision: Decision) -> dict[str, Any]:
+    view: dict[str, Any] = {"enabled": decision.outcome.enabled, "reason": decision.reason}
+    if decision.flag.says_more:
+        view |= {"rule_id": decision.rule_id, "bucket": decision.bucket, "variant": decision.variant}
+    return view
 
 
 def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
@@ -268,12 +281,13 @@ def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
 
 
 def _interval_view(interval: FlagInterval) -> dict[str, Any]:
-    return {
+    view: dict[str, Any] = {
         "start": format_moment(interval.start),
         "on": interval.on,
         "off": interval.off,
         "reasons": interval.reasons,
     }
+    return {**view, "variants": interval.variants} if interval.variants else view
 
 
 def _duration(interval: str) -> timedelta:

@@ -1,12 +1,13 @@
 """HTTP of targeting rules. Once a change's response is sent, no evaluation sees the state before it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.domain.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
@@ -15,9 +16,22 @@ from flagstaff.services.rules import Rules
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.conditions import ConditionBody, Conditions, read_conditions
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.lists import AwareDatetime, Listing, ListPart
-from flagstaff.web.management.schemas import Body, Moment, Priority, RuleTypeName, RuleValue, Update, Uuid, optional
+from flagstaff.web.management.schemas import (
+    Body,
+    Moment,
+    Name,
+    Priority,
+    RulePercentage,
+    RuleTypeName,
+    RuleValue,
+    Update,
+    Uuid,
+    VariantKey,
+    optional,
+)
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
 
@@ -30,20 +44,37 @@ class RuleOut(BaseModel):
     id: Uuid
     flag_id: Uuid
     rule_type: RuleTypeName
-    rule_value: str
+    rule_value: str | None
     priority: int
     enabled: bool
     created_at: Moment
     updated_at: Moment
+    name: str | None
+    conditions: list[ConditionBody]
+    rollout_percentage: int
+    variant: str | None
 
 
 class NewRule(Body):
     """A new rule. If several rules match, the one with the highest priority gives the reason."""
 
     rule_type: RuleTypeName
-    rule_value: RuleValue
+    rule_value: Annotated[
+        RuleValue | None, Field(description="Null for a rule of the type `attributes`, where it may be left out.")
+    ]
     priority: Priority = 0
     enabled: bool = True
+    name: Name | None = None
+    conditions: Conditions = Field(default=[])
+    rollout_percentage: RulePercentage = 100
+    variant: VariantKey | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_no_value(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("rule_type") == RuleType.ATTRIBUTES:
+            return {"rule_value": None, **given}
+        return given
 
 
 class RuleUpdate(Update):
@@ -52,9 +83,13 @@ class RuleUpdate(Update):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "flag_id", "created_at", "updated_at"})
 
     rule_type: RuleTypeName = optional()
-    rule_value: RuleValue = optional()
+    rule_value: RuleValue | None = None
     priority: Priority = optional()
     enabled: bool = optional()
+    name: Name | None = None
+    conditions: Conditions = optional()
+    rollout_percentage: RulePercentage = optional()
+    variant: VariantKey | None = None
 
 
 def _view(rule: Rule) -> dict[str, Any]:
@@ -67,6 +102,10 @@ def _view(rule: Rule) -> dict[str, Any]:
         "enabled": rule.enabled,
         "created_at": format_moment(rule.created_at),
         "updated_at": format_moment(rule.updated_at),
+        "name": rule.name,
+        "conditions": rule.conditions,
+        "rollout_percentage": rule.rollout_percentage,
+        "variant": rule.variant,
     }
 
 
@@ -79,8 +118,11 @@ _of_environment = Listing(
 )
 
 
+_readers: dict[str, Callable[[Any], Any]] = {"rule_type": RuleType, "conditions": read_conditions}
+
+
 def _values(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: RuleType(value) if name == "rule_type" else value for name, value in given.items()}
+    return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
 
 
 async def _rules(request: Request) -> Rules:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import Decider, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from tests.support.builders import make_flag
 
@@ -15,7 +15,7 @@ LAYOUT = Layout(recorded=(ROLLOUT,), constant=(OFF,))
 
 @pytest.mark.parametrize("recorded", [b"", b"\x00\x00"])
 def test_bytes_of_another_length_are_refused(recorded: bytes) -> None:
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="does not fit"):
         LAYOUT.outcomes(recorded)
 
 
@@ -34,6 +34,7 @@ def test_bytes_of_another_length_are_refused(recorded: bytes) -> None:
 )
 def test_a_byte_stands_for_an_outcome(byte: int, outcome: Outcome) -> None:
     assert LAYOUT.outcomes(bytes((byte,))) == [(ROLLOUT, outcome), (OFF, Outcome.OFF)]
+    assert ROLLOUT.outcomes_by_byte[byte] == outcome
 
 
 def test_the_digest_is_sixteen_bytes_of_the_content_alone() -> None:
@@ -56,3 +57,37 @@ def test_every_difference_makes_another_digest() -> None:
     ]
     digests = {layout.digest for layout in others} | {LAYOUT.digest}
     assert len(digests) == len(others) + 1
+
+
+def test_a_layout_has_the_lowest_version_that_can_hold_it() -> None:
+    newer = replace(OFF, default=Outcome.NO_RULE)
+    assert (LAYOUT.version, LAYOUT.outcome_count) == (1, 7)
+    for layout in (Layout((ROLLOUT,), (newer,)), Layout((newer,), ())):
+        assert (layout.version, layout.outcome_count) == (2, 8)
+
+
+RULES = (Decider(Outcome.ATTRIBUTES_RULE, make_flag().id), Decider(Outcome.USER_ID_RULE, make_flag().id))
+
+
+def test_a_flag_with_conditions_says_which_rule_decided_and_in_which_bucket_the_user_was() -> None:
+    plain, ruled = replace(ROLLOUT, key="plain"), replace(ROLLOUT, deciders=RULES)
+    counted = replace(ruled, key="counted", has_bucket=True)
+    layout = Layout((plain, counted, ruled), ())
+    assert (layout.width, layout.version, layout.outcome_count) == (4, 3, 10)
+    decisions = layout.decisions(bytes((7, 102, 101, 30)))
+    assert [(each.outcome, each.rule_id, each.bucket) for each in decisions] == [
+        (Outcome.IN_ROLLOUT, None, 7),
+        (Outcome.USER_ID_RULE, RULES[1].rule_id, 30),
+        (Outcome.ATTRIBUTES_RULE, RULES[0].rule_id, None),
+    ]
+    assert [counted.outcomes_by_byte[byte] for byte in (0, 25, 100, 101, 102, 103)] == [4, 5, 5, 8, 1, 255]
+
+
+def test_what_decides_a_flag_is_part_of_the_digest() -> None:
+    flags = [
+        ROLLOUT,
+        replace(ROLLOUT, deciders=RULES),
+        replace(ROLLOUT, deciders=RULES[:1]),
+        replace(ROLLOUT, deciders=RULES, has_bucket=True),
+    ]
+    assert len({Layout((flag,), ()).digest for flag in flags}) == len(flags)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, assemble, compile_flag
+from flagstaff.evaluation.assembly import assemble
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
 from tests.support.builders import make_environment, make_flag
 
 COUNT = 100

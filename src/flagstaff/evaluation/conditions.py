@@ -1,0 +1,110 @@
+"""Compiles conditions to functions of an attribute, with Unleash's meaning of the operators.
+
+A list meets a condition if any of its elements does; with `negate` or `not_in`, if none does. An attribute that is
+missing, or that attributes.py cannot read in the operator's form, meets no condition, not even one with `negate`;
+except `not_in`, which it meets unless that is negated. `negate` turns `not_in` into `in`.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from flagstaff.domain.conditions import (
+    Condition,
+    InvalidConditionError,
+    Operator,
+    check_condition,
+    check_number_of_conditions,
+)
+from flagstaff.evaluation.attributes import Form, Readings, read
+from flagstaff.evaluation.operators import Test, compared_texts, compile_test
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledCondition:
+    """A condition as a function of an attribute's value: any JSON value, None if it is missing.
+
+    To read an attribute once for several conditions, pass `read(form, value)` to the `decide` of each.
+    """
+
+    attribute: str
+    form: Form
+    decide: Callable[[Readings], bool]
+
+    def __call__(self, value: object) -> bool:
+        """Whether the attribute meets the condition; never raises an error."""
+        return self.decide(read(self.form, value))
+
+
+def check_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Return conditions as they are stored. What is returned compiles.
+
+    Raises:
+        InvalidConditionError: with a path such as `1.values.3`, or an empty one if there are too many conditions.
+    """
+    return _finish(checking_conditions(conditions))
+
+
+def checking_conditions(conditions: Sequence[Condition]) -> Generator[None, None, tuple[Condition, ...]]:
+    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
+    check_number_of_conditions(conditions)
+    checked = []
+    for index, condition in enumerate(conditions):
+        try:
+            checked.append(check_condition(condition))
+            yield
+            yield from compiling_condition(checked[index])
+        except InvalidConditionError as error:
+            raise error.inside(index) from None
+        yield
+    return tuple(checked)
+
+
+def compile_condition(condition: Condition) -> CompiledCondition:
+    """Compile a condition as `check_condition` returned it.
+
+    Raises:
+        InvalidConditionError: at the first value that the operator cannot compare with, such as `values.3`.
+    """
+    return _finish(compiling_condition(condition))
+
+
+def compiling_condition(condition: Condition) -> Generator[None, None, CompiledCondition]:
+    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
+    form, test = yield from compile_test(condition)
+    not_in = condition.operator is Operator.NOT_IN
+    decide = _decide(test, met=not_in == condition.negate, missing=not_in and not condition.negate)
+    return CompiledCondition(condition.attribute, form, decide)
+
+
+def lookup_values(condition: Condition) -> frozenset[str] | None:
+    """The texts that meet a condition, if equality alone decides: `in` without `negate`. Otherwise None.
+
+    With `case_insensitive`, they are in lower case and are compared with the attribute in Form.LOWER_TEXT.
+    """
+    if condition.operator is not Operator.IN or condition.negate:
+        return None
+    return frozenset(compared_texts(condition))
+
+
+def _decide(test: Test, *, met: bool, missing: bool) -> Callable[[Readings], bool]:
+    def decide(readings: Readings) -> bool:
+        if not readings:
+            return missing
+        for reading in readings:
+            if test(reading):
+                return met
+        return not met
+
+    return decide
+
+
+def _finish(steps: Generator[None, None, Result]) -> Result:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result

@@ -1,0 +1,154 @@
+"""The part of the kernel for environments whose flags need more than look-ups by user.
+
+Deciding and rendering are separate: `decide` says how each flag is decided, and `render` turns that into the fragments
+of the response.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from operator import getitem
+from typing import Any, NamedTuple
+
+from flagstaff.domain.flags import DEFAULT_STICKINESS
+from flagstaff.evaluation.attributes import Form, read
+from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
+from flagstaff.evaluation.history.layout import NO_BUCKET
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Need, RuleMatch, Targeting
+
+
+class User(NamedTuple):
+    """Who is evaluated: the default identifier in UTF-8, and the attributes that are looked at."""
+
+    identifier: bytes
+    values: Mapping[str, object]
+
+
+def resolve(
+    snapshot: EnvironmentSnapshot, custom: Mapping[str, object], user_id: str | None, email: str
+) -> Mapping[str, object]:
+    """The values of the attributes that are looked at. A custom attribute never replaces one that every context has.
+
+    `email` is the lower-cased email, or an empty string.
+    """
+    targeting = snapshot.targeting
+    if targeting is None or not targeting.built_in:
+        return custom
+    values = dict(custom)
+    for name in targeting.built_in:
+        match name:
+            case "user_id":
+                values[name] = user_id or None
+            case "user_email":
+                values[name] = email or None
+            case "email_domain":
+                values[name] = email.rpartition("@")[2] or None if "@" in email else None
+            case "environment":
+                values[name] = snapshot.environment_key
+    return values
+
+
+class Decisions(NamedTuple):
+    """How the recorded flags are decided, by position: a byte for each, and the variant of each that has some.
+
+    `recorded` is the same, with the other columns, as the history stores it.
+    """
+
+    decided: bytearray
+    variants: Mapping[int, int]
+    recorded: bytes
+
+
+def decide(snapshot: EnvironmentSnapshot, user: User, buckets: bytes, looked_up: tuple[RuleMatch, ...]) -> Decisions:
+    """Decide the recorded flags; `buckets` are those of the rollouts by user, `looked_up` the rules found for them."""
+    targeting = snapshot.targeting
+    assert targeting is not None
+    buckets += bytes([_bucket(prefix, _identifier(user, attribute)) for attribute, prefix in targeting.sticky])
+    bucket_of = {
+        position: buckets[position] if position < len(buckets) else _bucket(prefix, _identifier(user, attribute))
+        for position, attribute, prefix in targeting.with_buckets
+    }
+    decided = bytearray(buckets + snapshot.ruled_recorded)
+    variants = _variants(targeting, user)
+    for position, match in first_of_each_flag(_find_matches(targeting, user, bucket_of, looked_up)).items():
+        decided[position] = match.byte
+        if match.variant is not None:
+            variants[position] = match.variant
+    for position, needs in targeting.needs:
+        for need in needs:
+            if not _holds(need, decided, variants):
+                decided[position] = need.byte
+                break
+    columns = [each[position] for position in targeting.columns for each in (bucket_of, variants) if position in each]
+    return Decisions(decided, variants, bytes(decided) + bytes(columns))
+
+
+def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
+    """The fragments of the response of the recorded flags."""
+    fragments: list[Any] = [*map(getitem, targeting.answers, decisions.decided)]
+    for position, variant in decisions.variants.items():
+        fragments[position] = fragments[position][variant]
+    return fragments
+
+
+def first_of_each_flag(found: Iterable[RuleMatch]) -> dict[int, RuleMatch]:
+    """The matching rule with the lowest rank for each recorded flag that has one, by position."""
+    first: dict[int, RuleMatch] = {}
+    for match in found:
+        other = first.get(match.position)
+        if other is None or match.rank < other.rank:
+            first[match.position] = match
+    return first
+
+
+def _find_matches(
+    targeting: Targeting, user: User, bucket_of: Mapping[int, int], looked_up: tuple[RuleMatch, ...]
+) -> list[RuleMatch]:
+    """The rules that match, looked up or found by a predicate that holds, in no particular order."""
+    holding = targeting.predicates.holding(user.values)
+    found = [match for match in looked_up if match.needs & holding == match.needs]
+    leading = holding & targeting.leading
+    while leading:
+        bit = leading & -leading
+        found += [match for match in targeting.by_bit[bit] if match.needs & holding == match.needs]
+        leading ^= bit
+    if bucket_of:
+        found = [
+            match for match in found if match.percentage == BUCKETS or bucket_of[match.position] < match.percentage
+        ]
+    return found
+
+
+def _variants(targeting: Targeting, user: User) -> dict[int, int]:
+    """The variant of each flag that has some, by its weights."""
+    found = {}
+    default = user.identifier
+    for position, prefix, stickiness, weights, without_identifier in targeting.varied:
+        identifier = default if stickiness == DEFAULT_STICKINESS else _identifier(user, stickiness)
+        if identifier:
+            place = murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1]
+            found[position] = bisect_right(weights, place)
+        else:
+            found[position] = without_identifier
+    return found
+
+
+def _holds(need: Need, decided: bytearray, variants: Mapping[int, int]) -> bool:
+    if need.position is None:
+        return False
+    if bool(need.is_on[decided[need.position]]) is not need.enabled:
+        return False
+    return need.variants is None or variants.get(need.position) in need.variants
+
+
+def _identifier(user: User, attribute: str) -> bytes:
+    """What identifies the user: a text, or a number as text; empty for anything else."""
+    if attribute == DEFAULT_STICKINESS:
+        return user.identifier
+    value = user.values.get(attribute)
+    if isinstance(value, bool | list):
+        return b""
+    return "".join(read(Form.TEXT, value)).encode()
+
+
+def _bucket(prefix: bytes, identifier: bytes) -> int:
+    return murmur3_x86_32(prefix + identifier) % BUCKETS if identifier else NO_BUCKET

@@ -1,0 +1,116 @@
+"""Segments of a project. When a method returns, every later evaluation in every environment sees what it did."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.changes import Actor, Scope, change_of
+from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.keys import require_same_key
+from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.domain.moments import later_than
+from flagstaff.domain.quotas import Quota
+from flagstaff.domain.segments import Segment
+from flagstaff.pacing import collect
+from flagstaff.services.access import open_project
+from flagstaff.services.conditions import check_given_conditions
+from flagstaff.storage import segments
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Database
+
+_NAMED_FLAGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """The use cases of segments. All raise Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+    quota: Quota
+
+    async def create_segment(self, actor: Actor, project_id: UUID, **values: Any) -> Segment:
+        """Create a segment with these fields.
+
+        Raises:
+            Error: INVALID for invalid conditions, CONFLICT if the project has a segment with this key, or no room.
+        """
+        now = self.now()
+        values["conditions"] = await check_given_conditions(values["conditions"])
+        segment = Segment(id=uuid7(), project_id=project_id, created_at=now, updated_at=now, **values)
+        async with self.database.transaction() as transaction:
+            await open_project(transaction.connection, actor, project_id, for_update=True)
+            self.quota.require_room(await segments.count_segments(transaction.connection, project_id))
+            await segments.create_segment(transaction.connection, segment)
+            await record(transaction, change_of(actor, "segment.created", now, Scope(project_id), after=segment))
+        return segment
+
+    async def list_segments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Segment]:
+        """The segments of a project, newest first; a position is a time of creation and an id."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id)
+            found = await segments.list_segments(connection, project_id, window)
+        return await collect(found)
+
+    async def get_segment(self, actor: Actor, project_id: UUID, segment_id: UUID) -> Segment:
+        """One segment."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id)
+            return await segments.get_segment(connection, project_id, segment_id)
+
+    async def list_flags_in(self, actor: Actor, project_id: UUID, segment_id: UUID) -> list[tuple[str, str]]:
+        """The flags with a rule for a segment: the keys of their environments and their own."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id)
+            segment = await segments.get_segment(connection, project_id, segment_id)
+            return await segments.list_flags_in(connection, project_id, segment.key)
+
+    async def update_segment(
+        self, actor: Actor, project_id: UUID, segment_id: UUID, *, key: str | None = None, **values: Any
+    ) -> Segment:
+        """Update those of a segment's fields that are given. Equal values change nothing.
+
+        Raises:
+            Error: INVALID for invalid conditions, or when `key` differs from the current key; keys never change.
+        """
+        if "conditions" in values:
+            values["conditions"] = await check_given_conditions(values["conditions"])
+        async with self.database.transaction() as transaction:
+            await open_project(transaction.connection, actor, project_id, for_update=True)
+            segment = await segments.get_segment(transaction.connection, project_id, segment_id)
+            require_same_key(segment.key, key)
+            updated = replace(segment, **values)
+            if updated == segment:
+                return segment
+            updated = replace(updated, updated_at=later_than(segment.updated_at, self.now()))
+            await segments.update_segment(transaction.connection, updated)
+            scope = Scope(project_id)
+            change = change_of(actor, "segment.updated", updated.updated_at, scope, before=segment, after=updated)
+            await record(transaction, change)
+            return updated
+
+    async def delete_segment(self, actor: Actor, project_id: UUID, segment_id: UUID) -> None:
+        """Delete a segment; raises Error CONFLICT, which names the flags, if a rule refers to it."""
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await open_project(connection, actor, project_id, for_update=True)
+            segment = await segments.get_segment(connection, project_id, segment_id)
+            flags = await segments.list_flags_in(connection, project_id, segment.key)
+            if flags:
+                raise _in_use(segment, flags)
+            await segments.delete_segment(connection, segment_id)
+            change = change_of(actor, "segment.deleted", self.now(), Scope(project_id), before=segment)
+            await record(transaction, change)
+
+
+def _in_use(segment: Segment, flags: Sequence[tuple[str, str]]) -> Error:
+    named = ", ".join(f"{flag} in {environment}" for environment, flag in flags[:_NAMED_FLAGS])
+    more = f" and {len(flags) - _NAMED_FLAGS} more" if len(flags) > _NAMED_FLAGS else ""
+    return Error(
+        Code.CONFLICT,
+        f"The segment {segment.key} is used by rules of these flags: {named}{more}. Delete or change the rules first.",
+    )

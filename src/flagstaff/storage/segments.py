@@ -1,0 +1,123 @@
+"""Segments of projects in the database. The table `segments` belongs to the history."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.domain.errors import not_found
+from flagstaff.domain.flags import RuleType
+from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.domain.segments import Segment
+from flagstaff.storage import tables
+from flagstaff.storage.conditions import read_condition, write_condition
+from flagstaff.storage.database import unique_or
+from flagstaff.storage.lists import Listing
+
+_columns = tables.project_segments.c
+_segment = sa.select(
+    _columns.id,
+    _columns.project_id,
+    _columns.key,
+    _columns.name,
+    _columns.description,
+    _columns.conditions,
+    _columns.created_at,
+    _columns.updated_at,
+)
+_insert = tables.project_segments.insert()
+_in_project = _columns.project_id == sa.bindparam("project")
+_by_id = _segment.where(_columns.id == sa.bindparam("segment"), _in_project)
+_of_project = Listing(_segment.where(_in_project), (_columns.created_at, _columns.id), descending=True)
+_versions = sa.select(_columns.id, _columns.updated_at).where(_in_project)
+_chosen = _segment.where(_columns.id.in_(sa.bindparam("segments", expanding=True)))
+_key = sa.select(_columns.id).where(_columns.key == sa.bindparam("key"), _in_project)
+_count = sa.select(sa.func.count()).where(_in_project)
+_update = tables.project_segments.update().where(_columns.id == sa.bindparam("segment"))
+_delete = tables.project_segments.delete().where(_columns.id == sa.bindparam("segment"))
+_users = (
+    sa.select(tables.environments.c.key, tables.flags.c.key)
+    .distinct()
+    .select_from(tables.rules.join(tables.flags).join(tables.environments))
+    .where(
+        tables.environments.c.project_id == sa.bindparam("project"),
+        tables.rules.c.rule_type == RuleType.SEGMENT,
+        tables.rules.c.rule_value == sa.bindparam("key"),
+    )
+    .order_by(tables.environments.c.key, tables.flags.c.key)
+)
+
+
+async def create_segment(connection: AsyncConnection, segment: Segment) -> None:
+    """Insert a segment; raises Error CONFLICT if the project already has one with this key."""
+    with unique_or(f"The project already has a segment with the key {segment.key}."):
+        row = tables.row_of(tables.project_segments, segment)
+        await connection.execute(_insert, {**row, "conditions": list(map(write_condition, segment.conditions))})
+
+
+async def get_segment(connection: AsyncConnection, project_id: UUID, segment_id: UUID) -> Segment:
+    """The segment with this id in a project; raises Error NOT_FOUND."""
+    row = (await connection.execute(_by_id, {"project": project_id, "segment": segment_id})).one_or_none()
+    if row is None:
+        raise not_found("segment")
+    return _from_row(row)
+
+
+async def has_segment(connection: AsyncConnection, project_id: UUID, key: str) -> bool:
+    """Whether a project has a segment with a key."""
+    return (await connection.execute(_key, {"project": project_id, "key": key})).first() is not None
+
+
+async def list_segments(connection: AsyncConnection, project_id: UUID, window: Window = WHOLE) -> Iterator[Segment]:
+    """The segments of a project, newest first, by the time of their creation and their id; converted when read."""
+    rows = await _of_project.rows(connection, window, {"project": project_id})
+    return map(_from_row, rows)
+
+
+async def list_segment_versions(connection: AsyncConnection, project_id: UUID) -> dict[UUID, datetime]:
+    """When each segment of a project was last changed, by its id."""
+    rows = await connection.execute(_versions, {"project": project_id})
+    return {row.id: row.updated_at for row in rows}
+
+
+async def find_segments(connection: AsyncConnection, segment_ids: Collection[UUID]) -> Iterator[Segment]:
+    """The segments with these ids; converted when read."""
+    if not segment_ids:
+        return iter(())
+    rows = await connection.execute(_chosen, {"segments": list(segment_ids)})
+    return map(_from_row, rows)
+
+
+async def count_segments(connection: AsyncConnection, project_id: UUID) -> int:
+    """How many segments a project has."""
+    return int((await connection.execute(_count, {"project": project_id})).scalar_one())
+
+
+async def list_flags_in(connection: AsyncConnection, project_id: UUID, key: str) -> list[tuple[str, str]]:
+    """The flags with a rule for a segment, whether or not it is enabled: the keys of environment and flag."""
+    rows = await connection.execute(_users, {"project": project_id, "key": key})
+    return [(environment, flag) for environment, flag in rows]
+
+
+async def update_segment(connection: AsyncConnection, segment: Segment) -> None:
+    """Update a segment's mutable fields."""
+    values = {
+        "name": segment.name,
+        "description": segment.description,
+        "conditions": list(map(write_condition, segment.conditions)),
+        "updated_at": segment.updated_at,
+    }
+    await connection.execute(_update, {"segment": segment.id, **values})
+
+
+async def delete_segment(connection: AsyncConnection, segment_id: UUID) -> None:
+    """Delete a segment."""
+    await connection.execute(_delete, {"segment": segment_id})
+
+
+def _from_row(row: Sequence[Any]) -> Segment:
+    *values, conditions, created_at, updated_at = row
+    return Segment(*(*values, tuple(map(read_condition, conditions)), created_at, updated_at))
