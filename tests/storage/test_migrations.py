@@ -159,9 +159,9 @@ async def summarise_by_minute(database: Database, environment_id: UUID) -> Count
     return Counter(
         {
             (minute, key, percentage, int(outcome)): times
-            for key, minutes in sums.by_key.items()
-            for minute, kinds in minutes.items()
-            for (outcome, percentage, _), times in kinds.items()
+            for key, minutes in sums.take()
+            for minute, kinds in minutes
+            for (outcome, percentage, _), times in kinds
         }
     )
 
