@@ -146,7 +146,7 @@ def _save_answer(flagstaff: Server, flags: FlagSet, file: Path) -> None:
     body = json.dumps({"environment": "production", "context": {"user_id": "user-00000001"}}).encode()
     headers = {"X-SDK-Key": flags.project.sdk_key, "Content-Type": "application/json"}
     request = urllib.request.Request(flagstaff.url + PATH, body, headers)
-    with urllib.request.urlopen(request) as response:
+    with urllib.request.urlopen(request, timeout=30) as response:
         file.write_bytes(response.read())
 
 

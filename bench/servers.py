@@ -45,8 +45,8 @@ class Server:
         deadline = time.perf_counter() + _START_SECONDS
         while time.perf_counter() < deadline and self._process.poll() is None:
             try:
-                urllib.request.urlopen(self.url + path).close()
-            except (urllib.error.URLError, ConnectionError):
+                urllib.request.urlopen(self.url + path, timeout=5).close()
+            except OSError:
                 time.sleep(0.002)
             else:
                 return time.perf_counter() - self._began

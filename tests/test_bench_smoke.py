@@ -22,7 +22,12 @@ async def run_bench(*arguments: str, path: str) -> tuple[int | None, str]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await process.communicate()
+    try:
+        async with asyncio.timeout(240):
+            said, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
     return process.returncode, said.decode()
 
 
