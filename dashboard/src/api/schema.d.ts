@@ -270,6 +270,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Segments
+         * @description The segments of a project, newest first.
+         */
+        get: operations["list_segments"];
+        put?: never;
+        /**
+         * Create Segment
+         * @description Create a segment.
+         */
+        post: operations["create_segment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/segments/{segment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Segment
+         * @description One segment.
+         */
+        get: operations["get_segment"];
+        /**
+         * Update Segment
+         * @description Update a segment. Only the given fields change.
+         */
+        put: operations["update_segment"];
+        post?: never;
+        /**
+         * Delete Segment
+         * @description Delete a segment that no rule refers to.
+         */
+        delete: operations["delete_segment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/segments/{segment_id}/flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Flags In Segment
+         * @description The flags with a rule for the segment, by the keys of their environments and their own.
+         */
+        get: operations["list_flags_in_segment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags": {
         parameters: {
             query?: never;
@@ -423,7 +495,7 @@ export interface paths {
         };
         /**
          * List Project Changes
-         * @description The changes in a project, newest first: to the project itself, its SDK key, environments, flags and rules.
+         * @description The changes in a project, newest first: to itself, its SDK key, environments, segments, flags and rules.
          *
          *     Changes of deleted environments and flags are included.
          */
@@ -698,6 +770,34 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * ConditionBody
+         * @description A condition on an attribute of the user.
+         */
+        ConditionBody: {
+            /**
+             * Attribute
+             * @description `user_id`, `user_email`, `email_domain`, `environment`, `current_time` or a key of `context.custom_attributes`.
+             */
+            attribute: string;
+            operator: components["schemas"]["Operator"];
+            /**
+             * Values
+             * @description Several for `in`, `not_in`, `starts_with`, `ends_with`, `contains` and `in_network`, else one.
+             */
+            values: string[];
+            /**
+             * Case Insensitive
+             * @default false
+             */
+            case_insensitive?: boolean;
+            /**
+             * Negate
+             * @description Whether the condition is met if the values do not match. A missing attribute never is.
+             * @default false
+             */
+            negate?: boolean;
+        };
+        /**
          * EnvironmentItem
          * @description An environment in a list.
          */
@@ -833,6 +933,16 @@ export interface components {
             /** Reason */
             reason: string;
             /**
+             * Rule Id
+             * @description The rule that matched. Only of a flag with a rule that has conditions or a percentage.
+             */
+            rule_id?: string | null;
+            /**
+             * Bucket
+             * @description The user's bucket, 0 to 99. Only of a flag with a rule that has conditions or a percentage.
+             */
+            bucket?: number | null;
+            /**
              * Id
              * Format: uuid
              */
@@ -929,6 +1039,17 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
+            /**
+             * Fallthrough
+             * @enum {string}
+             */
+            fallthrough: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key: string | null;
+            /** Stickiness */
+            stickiness: string;
+            /** Tags */
+            tags: string[];
         };
         /**
          * FlagOutcome
@@ -939,6 +1060,16 @@ export interface components {
             enabled: boolean;
             /** Reason */
             reason: string;
+            /**
+             * Rule Id
+             * @description The rule that matched. Only of a flag with a rule that has conditions or a percentage.
+             */
+            rule_id?: string | null;
+            /**
+             * Bucket
+             * @description The user's bucket, 0 to 99. Only of a flag with a rule that has conditions or a percentage.
+             */
+            bucket?: number | null;
         };
         /**
          * FlagUpdate
@@ -955,6 +1086,17 @@ export interface components {
             enabled?: boolean;
             /** Rollout Percentage */
             rollout_percentage?: number;
+            /**
+             * Fallthrough
+             * @enum {string}
+             */
+            fallthrough?: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key?: string | null;
+            /** Stickiness */
+            stickiness?: string;
+            /** Tags */
+            tags?: string[];
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -1020,12 +1162,30 @@ export interface components {
              * Enabled
              * @default false
              */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * Rollout Percentage
              * @default 0
              */
-            rollout_percentage: number;
+            rollout_percentage?: number;
+            /**
+             * Fallthrough
+             * @default rollout
+             * @enum {string}
+             */
+            fallthrough?: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key?: string | null;
+            /**
+             * Stickiness
+             * @default default
+             */
+            stickiness?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
         };
         /**
          * NewProject
@@ -1046,20 +1206,58 @@ export interface components {
              * Rule Type
              * @enum {string}
              */
-            rule_type: "user_id" | "user_email" | "email_domain";
-            /** Rule Value */
-            rule_value: string;
+            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
+            /**
+             * Rule Value
+             * @description Null for a rule of the type `attributes`, where it may be left out.
+             */
+            rule_value: string | null;
             /**
              * Priority
              * @default 0
              */
-            priority: number;
+            priority?: number;
             /**
              * Enabled
              * @default true
              */
-            enabled: boolean;
+            enabled?: boolean;
+            /** Name */
+            name?: string | null;
+            /**
+             * Conditions
+             * @default []
+             */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * Rollout Percentage
+             * @default 100
+             */
+            rollout_percentage?: number;
         };
+        /**
+         * NewSegment
+         * @description A new segment. Its key cannot be changed later.
+         */
+        NewSegment: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description?: string | null;
+            /**
+             * Conditions
+             * @default []
+             */
+            conditions?: components["schemas"]["ConditionBody"][];
+        };
+        /**
+         * Operator
+         * @description How a condition compares the attribute with its values.
+         * @enum {string}
+         */
+        Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
         /**
          * PasswordChange
          * @description A new password, with the current one.
@@ -1118,7 +1316,7 @@ export interface components {
              * @description The invalid fields, if the input is invalid.
              * @default null
              */
-            errors: components["schemas"]["FieldProblem"][] | null;
+            errors?: components["schemas"]["FieldProblem"][] | null;
         };
         /**
          * ProjectOut
@@ -1213,9 +1411,9 @@ export interface components {
              * Rule Type
              * @enum {string}
              */
-            rule_type: "user_id" | "user_email" | "email_domain";
+            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
             /** Rule Value */
-            rule_value: string;
+            rule_value: string | null;
             /** Priority */
             priority: number;
             /** Enabled */
@@ -1232,6 +1430,12 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
+            /** Name */
+            name: string | null;
+            /** Conditions */
+            conditions: components["schemas"]["ConditionBody"][];
+            /** Rollout Percentage */
+            rollout_percentage: number;
         };
         /**
          * RuleUpdate
@@ -1242,13 +1446,19 @@ export interface components {
              * Rule Type
              * @enum {string}
              */
-            rule_type?: "user_id" | "user_email" | "email_domain";
+            rule_type?: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
             /** Rule Value */
-            rule_value?: string;
+            rule_value?: string | null;
             /** Priority */
             priority?: number;
             /** Enabled */
             enabled?: boolean;
+            /** Name */
+            name?: string | null;
+            /** Conditions */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** Rollout Percentage */
+            rollout_percentage?: number;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -1257,6 +1467,74 @@ export interface components {
             readonly id?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
+        };
+        /**
+         * SegmentOut
+         * @description A segment: conditions that rules of all environments of the project can refer to.
+         */
+        SegmentOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string | null;
+            /** Conditions */
+            conditions: components["schemas"]["ConditionBody"][];
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /**
+         * SegmentUpdate
+         * @description The fields to change. `key` is accepted only if it equals the current key.
+         */
+        SegmentUpdate: {
+            /** Key */
+            key?: string;
+            /** Name */
+            name?: string;
+            /** Description */
+            description?: string | null;
+            /** Conditions */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /**
+         * SegmentUse
+         * @description A flag with a rule for the segment.
+         */
+        SegmentUse: {
+            /** Environment Key */
+            environment_key: string;
+            /** Flag Key */
+            flag_key: string;
         };
         /**
          * StatusOut
@@ -2533,6 +2811,439 @@ export interface operations {
             };
         };
     };
+    list_segments: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_segment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSegment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SegmentUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_flags_in_segment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                segment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentUse"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_flags: {
         parameters: {
             query?: {
@@ -3454,7 +4165,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
