@@ -43,6 +43,7 @@ export const shell = {
   flags: "Flags",
   history: "History",
   changes: "Changes",
+  segments: "Segments",
   settings: "Settings",
   search: "Search or go to",
   searchKeys: "Ctrl K",
