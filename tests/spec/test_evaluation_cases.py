@@ -21,10 +21,13 @@ from flagstaff.domain.flags import (
     check_stickiness,
 )
 from flagstaff.domain.keys import check_flag_key
+from flagstaff.domain.prerequisites import check_prerequisites
+from flagstaff.domain.variants import check_variants
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.web.management.variants import read_prerequisites, read_variants
 from flagstaff.web.sdk.attributes import read_attributes
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 
@@ -48,6 +51,8 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
         fallthrough=Fallthrough(values.get("fallthrough", "rollout")),
         bucketing_key=check_bucketing_key(values["bucketing_key"]) if "bucketing_key" in values else None,
         stickiness=check_stickiness(values.get("stickiness", DEFAULT_STICKINESS)),
+        variants=check_variants(read_variants(values.get("variants", []))),
+        prerequisites=check_prerequisites(read_prerequisites(values.get("prerequisites", []))),
     )
     rules = [
         make_rule(
@@ -58,6 +63,7 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
             enabled=rule["enabled"],
             created_at=AT + timedelta(seconds=age),
             conditions=check_conditions([read_condition(each) for each in rule.get("conditions", [])]),
+            variant=rule.get("variant"),
             rollout_percentage=check_rule_percentage(rule.get("rollout_percentage", 100)),
         )
         # In reverse order, so that neither ids nor the order in the store match the age.

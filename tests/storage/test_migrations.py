@@ -19,6 +19,8 @@ from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
@@ -47,7 +49,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -158,7 +160,7 @@ async def summarise_by_minute(database: Database, environment_id: UUID) -> Count
             (minute, key, percentage, int(outcome)): times
             for key, minutes in sums.by_key.items()
             for minute, kinds in minutes.items()
-            for (outcome, percentage), times in kinds.items()
+            for (outcome, percentage, _), times in kinds.items()
         }
     )
 
@@ -398,3 +400,43 @@ async def test_a_downgrade_that_would_drop_segments_is_refused_unless_it_is_forc
     async with database.read() as connection:
         assert list(await list_rules(connection, flag.id)) == [rule]
         assert list(await list_segments(connection, flag.project_id)) == []
+
+
+async def test_a_downgrade_that_would_drop_variants_or_prerequisites_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    red = Variant("red", 1, '{"a":[1.5,true]}')
+    flag, rule = await store_flag(database, variants=(red,), prerequisites=(Prerequisite("other", variants=("a",)),))
+    given = make_rule(flag, variant="red")
+    await store_all(database, given)
+    with pytest.raises(Error, match=r"would drop 1 flags with variants or prerequisites\."):
+        await migrate_store(store, "0008")
+    assert await read_flag(database, flag) == flag
+    await migrate_store(store, "0008", force=True)
+    await migrate_store(store)
+    assert await read_flag(database, flag) == replace(flag, variants=(), prerequisites=())
+    async with database.read() as connection:
+        assert list(await list_rules(connection, flag.id)) == [rule, replace(given, variant=None)]
+
+
+async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:
+    environment_id = uuid4()
+    needing = LayoutFlag(uuid4(), "needing", 0, Outcome.ON, (Decider(Outcome.PREREQUISITE, prerequisite="other"),))
+    varied = LayoutFlag(uuid4(), "varied", 0, Outcome.ON, variants=("red", "blue"))
+    layout = make_layout(recorded=(needing, varied))
+    await write(database, make_batch(environment_id, layout, make_record(recorded=b"\x65\x64\x01")))
+    async with database.write_history() as connection:
+        await roll_up(connection, 1)
+    await write(database, make_batch(environment_id, layout, make_record(recorded=b"\x64\x64\x00")))
+    assert [each.variant for record in await read(database, environment_id) for each in record.decisions()][:3] == [
+        None,
+        "red",
+        None,
+    ]
+    with pytest.raises(Error, match="would drop 2 recorded evaluations with such flags"):
+        await migrate_store(store, "0008")
+    await migrate_store(store, "0008", force=True)
+    await migrate_store(store)
+    assert await read(database, environment_id) == []
+    found = await summarise_by_minute(database, environment_id)
+    assert {(key, outcome) for _, key, _, outcome in found} == {("varied", Outcome.ON), ("off", Outcome.OFF)}

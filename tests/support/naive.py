@@ -1,12 +1,14 @@
 """The evaluation as the specification describes it, one flag and one rule at a time. Shares no code with the engine."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from flagstaff.domain.conditions import COMPARES_TEXT, Condition
 from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.variants import Variant
 from tests.support.naive_conditions import _text, meets_naively
 
 _MASK = 0xFFFFFFFF
@@ -17,6 +19,8 @@ class Answer(TypedDict):
 
     enabled: bool
     reason: str
+    variant: NotRequired[str | None]
+    value: NotRequired[Any]
 
 
 class Context:
@@ -42,13 +46,16 @@ class Context:
             "environment": environment_key,
         }
 
+    def identifier(self, flag: Flag) -> str:
+        """What identifies the user for a flag; empty if nothing does."""
+        if flag.stickiness == "default":
+            return self.user_id or self.email
+        value = self.attributes.get(flag.stickiness)
+        return "" if isinstance(value, bool) else _text(value) or ""
+
     def bucket(self, flag: Flag) -> int:
         """The user's bucket for a flag; 100 for a user without an identifier."""
-        if flag.stickiness == "default":
-            identifier = self.user_id or self.email
-        else:
-            value = self.attributes.get(flag.stickiness)
-            identifier = "" if isinstance(value, bool) else _text(value) or ""
+        identifier = self.identifier(flag)
         return naive_bucket(flag.bucketing_key or flag.key, identifier) if identifier else 100
 
 
@@ -62,22 +69,58 @@ def evaluate_naively(
 ) -> dict[str, Answer]:
     """The results of all flags by key; `segments` are conditions by key."""
     context = Context(user_id, user_email, attributes or {}, environment_key, segments)
-    return {flag.key: _answer(flag, rules, context) for flag, rules in flags}
+    by_key = {flag.key: (flag, list(rules)) for flag, rules in flags}
+    return {key: _answer(key, by_key, context) for key in by_key}
 
 
-def _answer(flag: Flag, rules: Iterable[Rule], context: Context) -> Answer:
+def _answer(key: str, flags: Mapping[str, tuple[Flag, list[Rule]]], context: Context) -> Answer:
+    flag, rules = flags[key]
+    enabled, reason, rule = _result(flag, rules, flags, context)
+    answer: Answer = {"enabled": enabled, "reason": reason}
+    if flag.variants:
+        variant = _variant(flag, rule, context) if enabled else None
+        answer["variant"] = variant.key if variant else None
+        answer["value"] = json.loads(variant.value) if variant else None
+    return answer
+
+
+def _result(
+    flag: Flag, rules: Iterable[Rule], flags: Mapping[str, tuple[Flag, list[Rule]]], context: Context
+) -> tuple[bool, str, Rule | None]:
     if not flag.enabled:
-        return {"enabled": False, "reason": "Flag is globally disabled"}
+        return False, "Flag is globally disabled", None
+    for needed in flag.prerequisites:
+        found = _answer(needed.flag_key, flags, context) if needed.flag_key in flags else None
+        if found is None or found["enabled"] is not needed.enabled:
+            return False, f"Prerequisite {needed.flag_key} is not met", None
+        if needed.variants and found.get("variant") not in needed.variants:
+            return False, f"Prerequisite {needed.flag_key} is not met", None
     rule = deciding_rule(flag, rules, context)
     if rule:
-        return {"enabled": True, "reason": f"Matched {rule.rule_type.value} targeting rule"}
+        return True, f"Matched {rule.rule_type.value} targeting rule", rule
     if flag.fallthrough == "off":
-        return {"enabled": False, "reason": "No targeting rule matched"}
+        return False, "No targeting rule matched", None
     percentage = flag.rollout_percentage
     if percentage == 0:
-        return {"enabled": True, "reason": "Flag enabled globally"}
+        return True, "Flag enabled globally", None
     inside = context.bucket(flag) < percentage or percentage == 100
-    return {"enabled": inside, "reason": f"User {'in' if inside else 'not in'} {percentage}% rollout"}
+    return inside, f"User {'in' if inside else 'not in'} {percentage}% rollout", None
+
+
+def _variant(flag: Flag, rule: Rule | None, context: Context) -> Variant:
+    by_key = {variant.key: variant for variant in flag.variants}
+    if rule and rule.variant in by_key:
+        return by_key[rule.variant]
+    live = [variant for variant in flag.variants if variant.weight]
+    identifier = context.identifier(flag)
+    if not identifier:
+        return live[0]
+    place = naive_murmur(flag.bucketing_key or flag.key, identifier, 86028157) % sum(each.weight for each in live)
+    for variant in live:
+        if place < variant.weight:
+            return variant
+        place -= variant.weight
+    raise AssertionError
 
 
 def deciding_rule(flag: Flag, rules: Iterable[Rule], context: Context) -> Rule | None:
@@ -116,9 +159,14 @@ def _matches(rule: Rule, context: Context) -> bool:
 
 
 def naive_bucket(flag_key: str, identifier: str) -> int:
-    """The bucket, computed with MurmurHash3 x86 32 as publicly described by Austin Appleby, with seed 0."""
-    data = f"{flag_key}:{identifier}".encode()
-    state = 0
+    """The bucket of a user."""
+    return naive_murmur(flag_key, identifier, 0) % 100
+
+
+def naive_murmur(key: str, identifier: str, seed: int) -> int:
+    """MurmurHash3 x86 32 as publicly described by Austin Appleby."""
+    data = f"{key}:{identifier}".encode()
+    state = seed
     whole = len(data) - len(data) % 4
     for start in range(0, whole, 4):
         state ^= _scramble(int.from_bytes(data[start : start + 4], "little"))
@@ -128,7 +176,7 @@ def naive_bucket(flag_key: str, identifier: str) -> int:
     state ^= len(data)
     state = ((state ^ state >> 16) * 0x85EBCA6B) & _MASK
     state = ((state ^ state >> 13) * 0xC2B2AE35) & _MASK
-    return (state ^ state >> 16) % 100
+    return state ^ state >> 16
 
 
 def _scramble(block: int) -> int:

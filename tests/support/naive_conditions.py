@@ -62,8 +62,11 @@ def _is_met(condition: Condition, reading: Any) -> bool:
             return re.search(values[0], reading, re.IGNORECASE if condition.case_insensitive else 0) is not None
         case "in_network":
             return any(reading in ip_network(value, strict=False) for value in values)
-    bound = _kind(condition)(values[0])
-    match name.removeprefix("semver_"):
+    return _is_ordered(name.removeprefix("semver_"), reading, _kind(condition)(values[0]))
+
+
+def _is_ordered(name: str, reading: Any, bound: Any) -> bool:
+    match name:
         case "eq":
             return bool(reading == bound)
         case "gt" | "after":

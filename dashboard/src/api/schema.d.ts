@@ -690,6 +690,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sdk/v1/evaluate/{flag_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate a flag
+         * @description One flag of an environment for one user, with the reason. On any other status, treat it as off.
+         */
+        post: operations["evaluate_flag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -862,12 +882,17 @@ export interface components {
         };
         EvaluateOut: {
             flags: {
-                [key: string]: {
-                    enabled: boolean;
-                    /** @description For debugging; branch on `enabled`. */
-                    reason: string;
-                };
+                [key: string]: components["schemas"]["EvaluatedFlag"];
             };
+        };
+        EvaluatedFlag: {
+            enabled: boolean;
+            /** @description For debugging; branch on `enabled`. */
+            reason: string;
+            /** @description Only of a flag with variants: the key of the user's, or null if the flag is off. */
+            variant?: string | null;
+            /** @description The variant's value. */
+            value?: string | number | boolean | Record<string, never> | null;
         };
         /**
          * EvaluationOut
@@ -934,14 +959,19 @@ export interface components {
             reason: string;
             /**
              * Rule Id
-             * @description The rule that matched. Only of a flag with a rule that has conditions or a percentage.
+             * @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
              */
             rule_id?: string | null;
             /**
              * Bucket
-             * @description The user's bucket, 0 to 99. Only of a flag with a rule that has conditions or a percentage.
+             * @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
              */
             bucket?: number | null;
+            /**
+             * Variant
+             * @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            variant?: string | null;
             /**
              * Id
              * Format: uuid
@@ -996,6 +1026,13 @@ export interface components {
             reasons: {
                 [key: string]: number;
             };
+            /**
+             * Variants
+             * @description How often each variant was given, if any was.
+             */
+            variants?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * FlagOut
@@ -1050,6 +1087,10 @@ export interface components {
             stickiness: string;
             /** Tags */
             tags: string[];
+            /** Variants */
+            variants: components["schemas"]["VariantBody"][];
+            /** Prerequisites */
+            prerequisites: components["schemas"]["PrerequisiteBody"][];
         };
         /**
          * FlagOutcome
@@ -1062,14 +1103,19 @@ export interface components {
             reason: string;
             /**
              * Rule Id
-             * @description The rule that matched. Only of a flag with a rule that has conditions or a percentage.
+             * @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
              */
             rule_id?: string | null;
             /**
              * Bucket
-             * @description The user's bucket, 0 to 99. Only of a flag with a rule that has conditions or a percentage.
+             * @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
              */
             bucket?: number | null;
+            /**
+             * Variant
+             * @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
+             */
+            variant?: string | null;
         };
         /**
          * FlagUpdate
@@ -1097,6 +1143,10 @@ export interface components {
             stickiness?: string;
             /** Tags */
             tags?: string[];
+            /** Variants */
+            variants?: components["schemas"]["VariantBody"][];
+            /** Prerequisites */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -1186,6 +1236,16 @@ export interface components {
              * @default []
              */
             tags?: string[];
+            /**
+             * Variants
+             * @default []
+             */
+            variants?: components["schemas"]["VariantBody"][];
+            /**
+             * Prerequisites
+             * @default []
+             */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
         };
         /**
          * NewProject
@@ -1234,6 +1294,8 @@ export interface components {
              * @default 100
              */
             rollout_percentage?: number;
+            /** Variant */
+            variant?: string | null;
         };
         /**
          * NewSegment
@@ -1283,6 +1345,24 @@ export interface components {
              * Format: password
              */
             newPassword: string;
+        };
+        /**
+         * PrerequisiteBody
+         * @description Another flag of the environment that must be on, or off, or on with one of some variants.
+         */
+        PrerequisiteBody: {
+            /** Flag Key */
+            flag_key: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Variants
+             * @default []
+             */
+            variants?: string[];
         };
         /**
          * ProblemDocument
@@ -1436,6 +1516,8 @@ export interface components {
             conditions: components["schemas"]["ConditionBody"][];
             /** Rollout Percentage */
             rollout_percentage: number;
+            /** Variant */
+            variant: string | null;
         };
         /**
          * RuleUpdate
@@ -1459,6 +1541,8 @@ export interface components {
             conditions?: components["schemas"]["ConditionBody"][];
             /** Rollout Percentage */
             rollout_percentage?: number;
+            /** Variant */
+            variant?: string | null;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -1577,6 +1661,24 @@ export interface components {
         TokenOut: {
             /** Token */
             token: string;
+        };
+        /**
+         * VariantBody
+         * @description A variant of a flag.
+         */
+        VariantBody: {
+            /** Key */
+            key: string;
+            /**
+             * Weight
+             * @description Its share of the sum of all weights.
+             */
+            weight: number;
+            /**
+             * Value
+             * @description Of the same type for all variants.
+             */
+            value: string | number | boolean | Record<string, never>;
         };
     };
     responses: never;
@@ -3527,6 +3629,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
@@ -3587,6 +3698,15 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4703,7 +4823,7 @@ export interface operations {
                         user_id?: string | null;
                         /** @description For rules on emails and their domains. */
                         user_email?: string | null;
-                        /** @description Reserved for future use. */
+                        /** @description For conditions. */
                         custom_attributes?: Record<string, never>;
                     } | null;
                 };
@@ -4738,6 +4858,106 @@ export interface operations {
                 };
             };
             /** @description The project has no such environment. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description An internal error; the server's log has details under this request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    evaluate_flag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                flag_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key of an environment of the project. */
+                    environment: string;
+                    context?: {
+                        /** @description A stable identifier, used for rollouts. */
+                        user_id?: string | null;
+                        /** @description For rules on emails and their domains. */
+                        user_email?: string | null;
+                        /** @description For conditions. */
+                        custom_attributes?: Record<string, never>;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The flag. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedFlag"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The SDK key is missing or not valid. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The project has no such environment or flag. */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -54,6 +54,7 @@ export function RuleRow({ path, rule, position, count, isMoving, onMove, onDelet
         {rule.name && <span className={classes.name}>{rule.name}</span>}
         <Parts parts={ruleParts(rule)} />
         {rule.rollout_percentage < 100 ? t.rules.thenOnShare(rule.rollout_percentage) : t.rules.thenOn}
+        {rule.variant !== null && t.rules.withVariant(rule.variant)}
         {!rule.enabled && <span className={classes.off}> ({t.rules.switchedOff})</span>}
         <span className={classes.priority}>{t.rules.priorityOf(rule.priority)}</span>
       </div>

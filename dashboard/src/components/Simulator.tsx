@@ -58,6 +58,9 @@ export function Simulator({ project, environment, flag, rules }: FlagPlace & { r
               <Answer on={answer.enabled} />
             </Text>
             <Text>{answer.reason}</Text>
+            {answer.variant != null && (
+              <Text className="break">{t.simulator.variant(answer.variant, JSON.stringify(answer.value))}</Text>
+            )}
             <Text size="xs" c="dimmed" className="break">
               {nameOf(variables)}
             </Text>

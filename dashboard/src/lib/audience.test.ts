@@ -1,8 +1,14 @@
 import { expect, it } from "vitest";
 import { audienceInFull, audienceInShort, isAudience, rulesInForceOf } from "./audience";
 
-const flag = { enabled: true, rollout_percentage: 0, fallthrough: "rollout", stickiness: "default" } as const;
-const onlyRules = { ...flag, fallthrough: "off", rollout_percentage: 25 } as const;
+const flag: Parameters<typeof audienceInFull>[0] = {
+  enabled: true,
+  rollout_percentage: 0,
+  fallthrough: "rollout",
+  stickiness: "default",
+  prerequisites: [],
+};
+const onlyRules = { ...flag, fallthrough: "off", rollout_percentage: 25 } as typeof flag;
 const none = { count: 0, areShares: false };
 const two = { count: 2, areShares: false };
 const shares = { count: 2, areShares: true };
@@ -35,6 +41,16 @@ it("says by which attribute users are chosen", () => {
   expect(audienceInFull(rollout, none)).toBe("On for 25% of users, always the same users.");
   expect(audienceInFull({ ...rollout, stickiness: "company" }, none)).toBe("On for 25% of users, chosen by company.");
   expect(audienceInFull(rollout, shares)).toContain("are in its percentage, and for 25% of all others");
+});
+
+it("says which other flags must be on or off", () => {
+  const prerequisites = [
+    { flag_key: "payment", variants: ["a", "b"] },
+    { flag_key: "freeze", enabled: false },
+  ];
+  const words = "It also needs that payment is on with a or b and freeze is off.";
+  expect(audienceInFull({ ...flag, prerequisites }, none)).toBe(`On for everyone. ${words}`);
+  expect(audienceInShort({ ...flag, prerequisites }, two)).toBe("2 rules, then everyone; needs 2 flags");
 });
 
 it("finds flags by their audience", () => {

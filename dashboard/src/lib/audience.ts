@@ -1,6 +1,6 @@
 /** Describes for which users a flag is on. Only the server evaluates flags. */
 
-import type { Flag, Rule } from "../api/client";
+import type { Flag, Prerequisite, Rule } from "../api/client";
 import { t } from "../texts";
 import { inWords, ruleParts } from "./conditions";
 
@@ -9,7 +9,7 @@ export type Audience = (typeof AUDIENCES)[number];
 
 export const DEFAULT_STICKINESS = "default";
 
-type Targeted = Pick<Flag, "enabled" | "rollout_percentage" | "fallthrough" | "stickiness">;
+type Targeted = Pick<Flag, "enabled" | "rollout_percentage" | "fallthrough" | "stickiness" | "prerequisites">;
 
 /** The enabled rules of a flag, as far as its audience depends on them. */
 export interface RulesInForce {
@@ -24,7 +24,12 @@ export function rulesInForceOf(rules: readonly Pick<Rule, "enabled" | "rollout_p
 }
 
 /** In a list's row: "2 rules, then 25%". At 0 there is no rollout and the flag is on for everyone. */
-export function audienceInShort(flag: Targeted, { count }: RulesInForce): string {
+export function audienceInShort(flag: Targeted, rules: RulesInForce): string {
+  const audience = withoutPrerequisites(flag, rules);
+  return flag.prerequisites.length > 0 ? t.flags.withPrerequisites(audience, flag.prerequisites.length) : audience;
+}
+
+function withoutPrerequisites(flag: Targeted, { count }: RulesInForce): string {
   const percentage = flag.rollout_percentage;
   if (flag.fallthrough === "off") return count > 0 ? t.flags.rulesOnly(count) : t.flags.nobody;
   if (count > 0) return t.flags.rulesThen(count, percentage);
@@ -32,8 +37,20 @@ export function audienceInShort(flag: Targeted, { count }: RulesInForce): string
 }
 
 /** As a sentence, below the large switch. */
-export function audienceInFull(flag: Targeted, { count, areShares }: RulesInForce): string {
+export function audienceInFull(flag: Targeted, rules: RulesInForce): string {
   if (!flag.enabled) return t.flag.offText;
+  const sentence = sentenceOf(flag, rules);
+  const needed = flag.prerequisites.map(prerequisiteInWords).join(t.conditions.and);
+  return needed ? `${sentence} ${t.flag.needs(needed)}` : sentence;
+}
+
+/** What another flag must answer: "new-payment is on with blue or green". */
+export function prerequisiteInWords({ flag_key: key, enabled = true, variants = [] }: Prerequisite): string {
+  if (variants.length > 0) return t.flag.prerequisite.variants(key, variants.join(t.or));
+  return enabled ? t.flag.prerequisite.on(key) : t.flag.prerequisite.off(key);
+}
+
+function sentenceOf(flag: Targeted, { count, areShares }: RulesInForce): string {
   if (flag.fallthrough === "off") {
     if (count === 0) return t.flag.onNobody;
     return areShares ? t.flag.onSharesOnly : t.flag.onRulesOnly;

@@ -1,9 +1,9 @@
 /** Describes a change in words and by field. */
 
 import type { Change } from "../api/changes";
-import type { Condition } from "../api/client";
+import type { Condition, Prerequisite, Variant } from "../api/client";
 import { t } from "../texts";
-import { DEFAULT_STICKINESS } from "./audience";
+import { DEFAULT_STICKINESS, prerequisiteInWords } from "./audience";
 import { clauseParts, inWords } from "./conditions";
 
 export interface FieldChange {
@@ -68,5 +68,16 @@ function isDefault(field: string, value: unknown, isRule: boolean): boolean {
 }
 
 function listed(field: string, values: readonly unknown[]): string {
-  return field === "conditions" ? inWords(clauseParts(values as Condition[])) : values.map(String).join(", ");
+  switch (field) {
+    case "conditions":
+      return inWords(clauseParts(values as Condition[]));
+    case "variants":
+      return (values as Variant[])
+        .map(({ key, weight, value }) => `${key} (${weight}): ${JSON.stringify(value)}`)
+        .join(", ");
+    case "prerequisites":
+      return (values as Prerequisite[]).map(prerequisiteInWords).join(t.conditions.and);
+    default:
+      return values.map(String).join(", ");
+  }
 }

@@ -16,6 +16,8 @@ const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
   bucketing_key: null,
   stickiness: "default",
   tags: [],
+  variants: [],
+  prerequisites: [],
   created_at: "2026-11-20T10:00:00.000000Z",
   updated_at: "2026-11-20T10:00:00.000000Z",
   ...values,

@@ -14,6 +14,7 @@ export const common = {
   now: "just now",
   loading: "Loading…",
   optional: "optional",
+  or: " or ",
   name: "Name",
   key: "Key",
   description: "Description",

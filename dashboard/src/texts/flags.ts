@@ -37,6 +37,8 @@ export const flags = {
   everyone: "Everyone",
   share: (percentage: number) => `${percentage}% of users`,
   nobody: "Nobody",
+  withPrerequisites: (audience: string, count: number) =>
+    `${audience}; needs ${count} ${count === 1 ? "flag" : "flags"}`,
   rulesOnly: (rules: number) => `${rules} ${rules === 1 ? "rule" : "rules"} only`,
   rulesThen: (rules: number, percentage: number) =>
     `${rules} ${rules === 1 ? "rule" : "rules"}, then ${percentage === 0 ? "everyone" : `${percentage}%`}`,
@@ -68,6 +70,12 @@ export const flag = {
   onSharesOnly: "On only for users who match a rule and are in its percentage. It is off for everyone else.",
   onNobody: "Off for everyone: it is on only for users who match a rule, and no rule is enabled.",
   onRulesAndEveryone: "On for everyone. The rules only determine the reason.",
+  needs: (words: string) => `It also needs that ${words}.`,
+  prerequisite: {
+    on: (flag: string) => `${flag} is on`,
+    off: (flag: string) => `${flag} is off`,
+    variants: (flag: string, variants: string) => `${flag} is on with ${variants}`,
+  },
   state: "State",
   tags: "Tags",
   copyKey: "Copy flag key",
@@ -103,6 +111,7 @@ export const rules = {
   },
   forEveryone: "For every user",
   thenOn: ", the flag is on",
+  withVariant: (variant: string) => ` with the variant ${variant}`,
   thenOnShare: (percentage: number) => `, the flag is on for ${percentage}% of them`,
   value: "Value",
   name: "Name",
@@ -178,6 +187,7 @@ export const simulator = {
   removeAttributeOf: (number: number) => `Remove attribute ${number}`,
   attributesNote: "Sent as custom_attributes, as text. Text can also be compared with numbers, times and versions.",
   ask: "Evaluate",
+  variant: (variant: string, value: string) => `Variant ${variant}, value ${value}`,
   forNobody: "for a user without an id or email",
   unknownFlag: "The response does not contain this flag.",
   idle: "Leave the fields empty to evaluate for an unknown user.",

@@ -1,5 +1,6 @@
 """Changes: every write is recorded in the audit trail, and announced so that snapshots stay up to date."""
 
+import json
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -9,8 +10,10 @@ from flagstaff.domain.accounts import Account
 from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.domain.segments import Segment
+from flagstaff.domain.variants import Variant
 
 Resource = Account | Project | Environment | Flag | Rule | Segment
 
@@ -103,7 +106,9 @@ def _as_json(value: Any) -> Any:
             return str(value)
         case tuple():
             return [_as_json(each) for each in value]
-        case Condition():
+        case Variant():
+            return {"key": value.key, "weight": value.weight, "value": json.loads(value.value)}
+        case Condition() | Prerequisite():
             return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
         case _:
             return value

@@ -8,7 +8,9 @@ from uuid import UUID
 
 from flagstaff.domain.conditions import ATTRIBUTE_MAX_LENGTH, Condition
 from flagstaff.domain.keys import check_flag_key
+from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.text import NAME_MAX_LENGTH, check_length, check_text
+from flagstaff.domain.variants import Variant
 
 RULE_VALUE_MAX_LENGTH = 1024
 TAG_MAX_LENGTH, TAGS_MAX = 50, 20
@@ -38,7 +40,8 @@ class Flag:
     """A flag of one environment. `rollout_percentage` is 0 to 100; 0 means that no rollout is set.
 
     `bucketing_key` is hashed with the user instead of the flag's key, and `stickiness` is the attribute that identifies
-    the user; `default` is the user id, or the lower-cased email if there is no user id. `tags` are for people.
+    the user; `default` is the user id, or the lower-cased email if there is no user id. `tags` are for people. All
+    `prerequisites` must hold for the flag to be on, and each user for whom it is on gets one of its `variants`.
     """
 
     id: UUID
@@ -55,6 +58,8 @@ class Flag:
     bucketing_key: str | None = None
     stickiness: str = DEFAULT_STICKINESS
     tags: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    prerequisites: tuple[Prerequisite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class Rule:
 
     A rule of the type `attributes` has no value, and the value of one of the type `segment` is the segment's key. All
     conditions must be met as well, and `rollout_percentage`, 1 to 100, is the share of the users that match; the others
-    go on to the next rule.
+    go on to the next rule. Those that match get the `variant` with this key, if there is one.
     """
 
     id: UUID
@@ -77,6 +82,7 @@ class Rule:
     name: str | None = None
     conditions: tuple[Condition, ...] = ()
     rollout_percentage: int = 100
+    variant: str | None = None
 
 
 def check_rollout_percentage(value: int) -> int:

@@ -4,16 +4,21 @@ An environment may have thousands of flags.
 """
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError
+from itertools import accumulate
+from typing import Any, cast
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS, RuleType
+from flagstaff.domain.prerequisites import Prerequisite, in_order
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.segments import Segment
-from flagstaff.evaluation.compiler import SEPARATOR, CompiledFlag, CompiledRule, TargetedFlag, compile_flag
-from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
+from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
+from flagstaff.evaluation.fragments import without_separator
+from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
+from flagstaff.evaluation.snapshot import Answers, EnvironmentSnapshot, Need, RuleMatch, Targeting, VariedFlag
 
 LookUp = dict[str, list[RuleMatch]]
 NO_SEGMENTS: Mapping[str, Predicate] = {}
@@ -32,18 +37,21 @@ class _Groups:
         if flag.answers_by_bucket:
             (self.rollouts if flag.stickiness == DEFAULT_STICKINESS else self.sticky).append(flag)
         else:
-            (self.ruled if flag.rules else self.constant).append(flag)
+            (self.ruled if flag.rules or flag.layout.says_more else self.constant).append(flag)
+
+    def in_order(self) -> tuple[list[CompiledFlag], ...]:
+        return self.rollouts, self.sticky, self.ruled, self.constant
 
     def end(self) -> None:
         """Remove the separator from the fragments of the response's last flag."""
-        filled = [group for group in (self.rollouts, self.sticky, self.ruled, self.constant) if group]
+        filled = [group for group in self.in_order() if group]
         if filled:
             last = filled[-1][-1]
             filled[-1][-1] = replace(
                 last,
-                default=last.default.removesuffix(SEPARATOR),
-                answers_by_bucket=tuple(each.removesuffix(SEPARATOR) for each in last.answers_by_bucket),
-                answers_by_rule={byte: each.removesuffix(SEPARATOR) for byte, each in last.answers_by_rule.items()},
+                default=without_separator(last.default),
+                answers_by_bucket=tuple(map(without_separator, last.answers_by_bucket)),
+                answers_by_rule={byte: without_separator(each) for byte, each in last.answers_by_rule.items()},
             )
 
 
@@ -59,16 +67,12 @@ class _Rules:
 
     def add(self, position: int, rule: CompiledRule) -> None:
         needs = 0 if rule.predicate is None else self._bit_of(rule.predicate)
-        match rule.kind:
-            case RuleType.SEGMENT:
-                leading = self._bit_of_segment(rule.value)
-                found = RuleMatch(position, rule.rank, rule.byte, needs | leading, rule.percentage)
-                self.by_bit[leading].append(found)
-            case RuleType.ATTRIBUTES:
-                self.by_bit[needs].append(RuleMatch(position, rule.rank, rule.byte, needs, rule.percentage))
-            case _:
-                found = RuleMatch(position, rule.rank, rule.byte, needs, rule.percentage)
-                self.look_ups[rule.kind][rule.value].append(found)
+        leading = self._bit_of_segment(rule.value) if rule.kind is RuleType.SEGMENT else needs
+        match = RuleMatch(position, rule.rank, rule.byte, needs | leading, rule.percentage, rule.variant)
+        if rule.kind in (RuleType.SEGMENT, RuleType.ATTRIBUTES):
+            self.by_bit[leading].append(match)
+        else:
+            self.look_ups[rule.kind][rule.value].append(match)
 
     def _bit_of(self, predicate: Predicate) -> int:
         self.predicates.append(predicate)
@@ -111,38 +115,46 @@ def assemble(
     for kind, found in rules.look_ups.items():
         look_ups[kind] = yield from _freeze(found)
     targeting = yield from _target(groups, rules)
-    prefixes = tuple(each.prefix for each in groups.rollouts)
-    yield
-    ruled_defaults = tuple(each.default for each in ruled)
-    yield
-    constant_tail = b"".join(each.default for each in groups.constant) + b"}}"
-    yield
     recorded_layouts = tuple(each.layout for each in recorded)
     yield
     constant_layouts = tuple(each.layout for each in groups.constant)
     yield
-    rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
-    yield
-    rule_answers = tuple(each.answers_by_rule for each in recorded)
-    yield
+    plain = yield from _plain_answers(groups, is_targeted=targeting is not None)
     return EnvironmentSnapshot(
         project_id=environment.project_id,
         environment_id=environment.id,
         environment_key=environment.key,
         layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
         targeting=targeting,
-        rollout_prefixes=prefixes,
-        rollout_answers=rollout_answers,
+        rollout_prefixes=tuple(each.prefix for each in groups.rollouts),
         without_bucket=bytes((NO_BUCKET,)) * len(groups.rollouts),
-        ruled_defaults=ruled_defaults,
         ruled_recorded=bytes((NO_BUCKET,)) * len(ruled),
-        rule_answers=rule_answers,
         by_user_id=look_ups[RuleType.USER_ID],
         by_email=look_ups[RuleType.USER_EMAIL],
         by_domain=look_ups[RuleType.EMAIL_DOMAIN],
-        constant_tail=constant_tail,
-        default_tail=b"".join(ruled_defaults) + constant_tail,
+        values={each.layout.key: each.values for group in groups.in_order() for each in group if each.values},
+        **plain,
     )
+
+
+def _plain_answers(groups: _Groups, *, is_targeted: bool) -> Generator[None, None, dict[str, Any]]:
+    """What the response is made of; with targeting, only the tail."""
+    constant_tail = b"".join(cast("bytes", each.default) for each in groups.constant) + b"}}"
+    yield
+    rollouts, ruled = ([], []) if is_targeted else (groups.rollouts, groups.ruled)
+    ruled_defaults = tuple(cast("bytes", each.default) for each in ruled)
+    yield
+    rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
+    yield
+    rule_answers = tuple(each.answers_by_rule for each in [*rollouts, *ruled])
+    yield
+    return {
+        "rollout_answers": rollout_answers,
+        "ruled_defaults": ruled_defaults,
+        "rule_answers": rule_answers,
+        "constant_tail": constant_tail,
+        "default_tail": b"".join(ruled_defaults) + constant_tail,
+    }
 
 
 def _group(flags: Iterable[CompiledFlag]) -> Generator[None, None, _Groups]:
@@ -163,14 +175,20 @@ def _group(flags: Iterable[CompiledFlag]) -> Generator[None, None, _Groups]:
 def _target(groups: _Groups, rules: _Rules) -> Generator[None, None, Targeting | None]:
     """What needs more than look-ups by user and email; None if nothing does."""
     recorded = groups.rollouts + groups.sticky + groups.ruled
-    with_buckets = []
+    if not groups.sticky and not rules.predicates and not any(each.layout.says_more for each in recorded):
+        return None
+    predicates = yield from assemble_predicates(rules.predicates)
+    with_buckets, varied, answers = [], [], []
     for position, each in enumerate(recorded):
         if each.layout.has_bucket:
             with_buckets.append((position, each.stickiness, each.prefix))
+        if each.weights:
+            weights = tuple(accumulate(each.weights))
+            first = next(place for place, weight in enumerate(each.weights) if weight)
+            varied.append(VariedFlag(position, each.prefix, each.stickiness, weights, first))
+        answers.append(_answers(each))
         yield
-    if not groups.sticky and not rules.predicates and not with_buckets:
-        return None
-    predicates = yield from assemble_predicates(rules.predicates)
+    needs = yield from _needs(recorded, groups.constant)
     by_bit = {bit: tuple(matches) for bit, matches in rules.by_bit.items()}
     yield
     return Targeting(
@@ -179,6 +197,62 @@ def _target(groups: _Groups, rules: _Rules) -> Generator[None, None, Targeting |
         by_bit=by_bit,
         leading=sum(by_bit),
         with_buckets=tuple(with_buckets),
+        varied=tuple(varied),
+        needs=needs,
+        columns=tuple(position for position, each in enumerate(recorded) if each.layout.columns),
+        answers=tuple(answers),
+    )
+
+
+def _answers(flag: CompiledFlag) -> Answers:
+    """A recorded flag's fragments by recorded byte."""
+    if not flag.answers_by_bucket:
+        return {NO_BUCKET: flag.default, **flag.answers_by_rule}
+    highest = max(flag.answers_by_rule, default=NO_BUCKET)
+    return (
+        *flag.answers_by_bucket,
+        *(flag.answers_by_rule.get(byte, flag.default) for byte in range(NO_BUCKET + 1, highest + 1)),
+    )
+
+
+def _needs(
+    recorded: Sequence[CompiledFlag], constant: Sequence[CompiledFlag]
+) -> Generator[None, None, tuple[tuple[int, tuple[Need, ...]], ...]]:
+    """The prerequisites by the flag's position, each flag after those that it needs."""
+    positions = {each.layout.key: position for position, each in enumerate(recorded) if each.prerequisites}
+    if not positions:
+        return ()
+    yield
+    by_key = {each.layout.key: (position, each) for position, each in enumerate(recorded)}
+    fixed = {each.layout.key: each.layout.default.enabled for each in constant}
+    others = {key: [need.flag_key for need in recorded[at].prerequisites] for key, at in positions.items()}
+    try:
+        order = in_order(others)
+    except CycleError:  # refused when prerequisites are stored
+        order = sorted(positions)
+    found = []
+    for key in order:
+        needs = []
+        for place, each in enumerate(recorded[positions[key]].prerequisites):
+            position, other = by_key.get(each.flag_key, (None, None))
+            if other is None and fixed.get(each.flag_key) is each.enabled and not each.variants:
+                continue  # it always holds
+            needs.append(_need(position, other, each, RULE_BASE + place))
+        found.append((positions[key], tuple(needs)))
+        yield
+    return tuple(found)
+
+
+def _need(position: int | None, other: CompiledFlag | None, prerequisite: Prerequisite, byte: int) -> Need:
+    if other is None:
+        return Need(None, b"", prerequisite.enabled, None, byte)
+    variants = [place for place, key in enumerate(other.layout.variants) if key in prerequisite.variants]
+    return Need(
+        position,
+        other.layout.on_by_byte,
+        prerequisite.enabled,
+        frozenset(variants) if prerequisite.variants else None,
+        byte,
     )
 
 

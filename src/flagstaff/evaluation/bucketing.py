@@ -4,6 +4,7 @@ from mmh3 import mmh3_32_uintdigest
 
 murmur3_x86_32 = mmh3_32_uintdigest  # seed 0, unsigned
 BUCKETS = 100
+VARIANT_SEED = 86028157  # as in Unleash
 
 
 def bucket(key: str, identifier: str) -> int:
@@ -15,3 +16,12 @@ def bucket(key: str, identifier: str) -> int:
     id. Unleash counts from 1 and includes users up to and including the percentage, so its test vectors apply.
     """
     return murmur3_x86_32(f"{key}:{identifier}".encode()) % BUCKETS
+
+
+def variant_position(key: str, identifier: str, total_weight: int) -> int:
+    """The user's place among the weights of a flag's variants, 0 to `total_weight` - 1.
+
+    The first variant whose weight, added to those before it, is above the place is the user's. As in Unleash, which
+    counts from 1.
+    """
+    return murmur3_x86_32(f"{key}:{identifier}".encode(), VARIANT_SEED) % total_weight

@@ -4,15 +4,17 @@ Flags are compiled separately, so that a change to one does not compile the othe
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.bucketing import BUCKETS
+from flagstaff.evaluation.fragments import make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.predicates import Predicate, compile_predicate
+from flagstaff.evaluation.snapshot import Fragment
 
-SEPARATOR = b","  # follows each fragment except those of an answer's last flag
 _LOOKED_UP = (RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN)
 
 
@@ -28,7 +30,8 @@ class TargetedFlag:
 class CompiledRule:
     """A live rule: its kind, the value by which it is found, its rank, and the byte that records it.
 
-    Besides, `predicate` must hold, unless it is None, and the user's bucket must be below the percentage.
+    Besides, `predicate` must hold, unless it is None, and the user's bucket must be below the percentage. `variant` is
+    the place of the variant that the rule gives.
     """
 
     kind: RuleType
@@ -37,11 +40,7 @@ class CompiledRule:
     byte: int
     predicate: Predicate | None = None
     percentage: int = BUCKETS
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the look-up alone decides."""
-        return self.predicate is None and self.percentage == BUCKETS and self.kind in _LOOKED_UP
+    variant: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +48,31 @@ class CompiledFlag:
     """A flag compiled for a snapshot, independent of its position among the others.
 
     `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
-    attribute `stickiness`.
+    attribute `stickiness`. `weights` and `prerequisites` are empty for a flag that is not enabled. `answers_by_rule`
+    also has the fragments for prerequisites that do not hold, whose bytes precede those of the rules. `values` are the
+    variants' as JSON, by key.
     """
 
     layout: LayoutFlag
-    default: bytes
-    answers_by_bucket: tuple[bytes, ...]
-    answers_by_rule: Mapping[int, bytes]
+    default: Fragment
+    answers_by_bucket: tuple[Fragment, ...]
+    answers_by_rule: Mapping[int, Fragment]
     rules: tuple[CompiledRule, ...]
     prefix: bytes
     stickiness: str
+    weights: tuple[int, ...] = ()
+    prerequisites: tuple[Prerequisite, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     """Compile one flag."""
     flag, live = targeted.flag, _live_rules(targeted)
-    deciders = _deciders(live) if any(map(_says_more, live)) else ()
-    rules = _compile_rules(live, deciders)
+    prerequisites = flag.prerequisites if flag.enabled else ()
+    variants = tuple(variant.key for variant in flag.variants) if flag.enabled else ()
+    says_more = bool(prerequisites or variants or any(map(_says_more, live)))
+    deciders = _deciders(prerequisites, live) if says_more else ()
+    rules = _compile_rules(live, deciders, variants)
     layout = LayoutFlag(
         id=flag.id,
         key=flag.key,
@@ -73,21 +80,28 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
         default=_default(flag),
         deciders=deciders,
         has_bucket=any(rule.percentage < BUCKETS for rule in rules),
+        variants=variants,
     )
-    answers: tuple[bytes, ...] = ()
+    answers: tuple[Fragment, ...] = ()
     if layout.default is Outcome.NOT_IN_ROLLOUT:
-        inside = _fragment(flag, Outcome.IN_ROLLOUT)
-        outside = _fragment(flag, Outcome.NOT_IN_ROLLOUT)
+        inside = make_fragment(flag, Outcome.IN_ROLLOUT)
+        outside = make_fragment(flag, Outcome.NOT_IN_ROLLOUT)
         # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
         answers = (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
+    by_rule = {rule.byte: make_fragment(flag, RULE_OUTCOMES[rule.kind]) for rule in rules}
+    for place, each in enumerate(prerequisites):
+        by_rule[RULE_BASE + place] = make_fragment(flag, Outcome.PREREQUISITE, each.flag_key)
     return CompiledFlag(
         layout=layout,
-        default=_fragment(flag, layout.default),
+        default=make_fragment(flag, layout.default),
         answers_by_bucket=answers,
-        answers_by_rule={rule.byte: _fragment(flag, RULE_OUTCOMES[rule.kind]) for rule in rules},
+        answers_by_rule=by_rule,
         rules=rules,
         prefix=f"{flag.bucketing_key or flag.key}:".encode(),
         stickiness=flag.stickiness,
+        weights=tuple(variant.weight for variant in flag.variants) if flag.enabled else (),
+        prerequisites=prerequisites,
+        values={variant.key: variant.value for variant in flag.variants},
     )
 
 
@@ -115,16 +129,19 @@ def _live_rules(targeted: TargetedFlag) -> list[Rule]:
     return sorted(live, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
 
 
-def _deciders(live: Sequence[Rule]) -> tuple[Decider, ...]:
-    """The rules by their ids, as many as a byte can tell apart, and each kind of rule for those beyond."""
-    by_id = [Decider(RULE_OUTCOMES[rule.rule_type], rule.id) for rule in live]
-    if len(by_id) <= MAX_DECIDERS:
-        return tuple(by_id)
+def _deciders(prerequisites: Sequence[Prerequisite], live: Sequence[Rule]) -> tuple[Decider, ...]:
+    """The prerequisites, the rules by their ids, as many as a byte can tell apart, and each kind of rule beyond."""
+    first = [Decider(Outcome.PREREQUISITE, prerequisite=each.flag_key) for each in prerequisites]
+    first += [Decider(RULE_OUTCOMES[rule.rule_type], rule.id) for rule in live]
+    if len(first) <= MAX_DECIDERS:
+        return tuple(first)
     by_kind = [Decider(outcome) for outcome in RULE_OUTCOMES.values()]
-    return (*by_id[: MAX_DECIDERS - len(by_kind)], *by_kind)
+    return (*first[: MAX_DECIDERS - len(by_kind)], *by_kind)
 
 
-def _compile_rules(live: Sequence[Rule], deciders: Sequence[Decider]) -> tuple[CompiledRule, ...]:
+def _compile_rules(
+    live: Sequence[Rule], deciders: Sequence[Decider], variants: Sequence[str]
+) -> tuple[CompiledRule, ...]:
     places = {(decider.outcome, decider.rule_id): RULE_BASE + place for place, decider in enumerate(deciders)}
     compiled = []
     decided = set()
@@ -136,7 +153,8 @@ def _compile_rules(live: Sequence[Rule], deciders: Sequence[Decider]) -> tuple[C
         predicate = compile_predicate(rule.conditions) if rule.conditions else None
         if rule.rule_type is RuleType.ATTRIBUTES and predicate is None:
             predicate = compile_predicate(())
-        compiled.append(CompiledRule(rule.rule_type, value, rank, byte, predicate, rule.rollout_percentage))
+        variant = variants.index(rule.variant) if rule.variant in variants else None
+        compiled.append(CompiledRule(rule.rule_type, value, rank, byte, predicate, rule.rollout_percentage, variant))
         if not rule.conditions and rule.rollout_percentage == BUCKETS:
             decided.add((rule.rule_type, value))
     return tuple(compiled)
@@ -154,10 +172,3 @@ def _default(flag: Flag) -> Outcome:
             return Outcome.IN_ROLLOUT
         case _:
             return Outcome.NOT_IN_ROLLOUT
-
-
-def _fragment(flag: Flag, outcome: Outcome) -> bytes:
-    # Neither a flag's key nor a reason contains a character that JSON escapes.
-    enabled = "true" if outcome.enabled else "false"
-    reason = outcome.reason(flag.rollout_percentage)
-    return f'"{flag.key}":{{"enabled":{enabled},"reason":"{reason}"}}'.encode() + SEPARATOR

@@ -5,8 +5,9 @@ missing, or that attributes.py cannot read in the operator's form, meets no cond
 except `not_in`, which it meets unless that is negated. `negate` turns `not_in` into `in`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from flagstaff.domain.conditions import (
     Condition,
@@ -17,6 +18,8 @@ from flagstaff.domain.conditions import (
 )
 from flagstaff.evaluation.attributes import Form, Readings, read
 from flagstaff.evaluation.operators import Test, compared_texts, compile_test
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,21 @@ def check_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     Raises:
         InvalidConditionError: with a path such as `1.values.3`, or an empty one if there are too many conditions.
     """
+    return _finish(checking_conditions(conditions))
+
+
+def checking_conditions(conditions: Sequence[Condition]) -> Generator[None, None, tuple[Condition, ...]]:
+    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
     check_number_of_conditions(conditions)
     checked = []
     for index, condition in enumerate(conditions):
         try:
             checked.append(check_condition(condition))
-            compile_condition(checked[index])
+            yield
+            yield from compiling_condition(checked[index])
         except InvalidConditionError as error:
             raise error.inside(index) from None
+        yield
     return tuple(checked)
 
 
@@ -58,10 +68,15 @@ def compile_condition(condition: Condition) -> CompiledCondition:
     Raises:
         InvalidConditionError: at the first value that the operator cannot compare with, such as `values.3`.
     """
-    form, test = compile_test(condition)
+    return _finish(compiling_condition(condition))
+
+
+def compiling_condition(condition: Condition) -> Generator[None, None, CompiledCondition]:
+    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
+    form, test = yield from compile_test(condition)
     not_in = condition.operator is Operator.NOT_IN
-    met = not_in == condition.negate
-    return CompiledCondition(condition.attribute, form, _decide(test, met=met, missing=not_in and not condition.negate))
+    decide = _decide(test, met=not_in == condition.negate, missing=not_in and not condition.negate)
+    return CompiledCondition(condition.attribute, form, decide)
 
 
 def lookup_values(condition: Condition) -> frozenset[str] | None:
@@ -84,3 +99,12 @@ def _decide(test: Test, *, met: bool, missing: bool) -> Callable[[Readings], boo
         return not met
 
     return decide
+
+
+def _finish(steps: Generator[None, None, Result]) -> Result:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result

@@ -1,15 +1,16 @@
 """The kernel: computes the response's bytes from a snapshot and a user.
 
 Every evaluation runs this code: one hash for each rollout, look-ups for the rules, and one join. bench/ measures it.
-Environments whose flags need attributes take a longer way, through targeting.py.
+Environments whose flags need more than that take a longer way, through targeting.py.
 """
 
 from collections.abc import Mapping
 from operator import getitem
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
-from flagstaff.evaluation.targeting import User, bucket_columns, find_by_predicates, resolve, sticky_buckets
+from flagstaff.evaluation.fragments import render_decision
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, SingleFlag
+from flagstaff.evaluation.targeting import User, decide, first_of_each_flag, render, resolve
 
 _HEAD = b'{"flags":{'
 _NO_ATTRIBUTES: Mapping[str, object] = {}
@@ -34,18 +35,29 @@ def evaluate(
         encoded = identifier.encode()
         buckets = bytes([murmur3_x86_32(prefix + encoded) % BUCKETS for prefix in snapshot.rollout_prefixes])
     else:
-        buckets = snapshot.without_bucket
+        encoded, buckets = b"", snapshot.without_bucket
     found = _find_matches(snapshot, user_id, email)
-    columns = b""
     if snapshot.targeting is not None:
-        user = User(identifier.encode(), resolve(snapshot, attributes, user_id, email))
-        buckets += sticky_buckets(snapshot.targeting, user)
-        columns = bucket_columns(snapshot.targeting, user, buckets)
-        found = find_by_predicates(snapshot.targeting, user, columns, found)
+        values = resolve(snapshot, attributes, user_id, email)
+        decisions = decide(snapshot, User(encoded, values), buckets, found)
+        return b"".join((_HEAD, *render(snapshot.targeting, decisions), snapshot.constant_tail)), decisions.recorded
     if found:
-        return _with_matches(snapshot, buckets, found, columns)
+        return _with_matches(snapshot, buckets, found)
     body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
-    return body, buckets + snapshot.ruled_recorded + columns
+    return body, buckets + snapshot.ruled_recorded
+
+
+def evaluate_flag(
+    snapshot: EnvironmentSnapshot,
+    flag: SingleFlag,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = _NO_ATTRIBUTES,
+) -> tuple[bytes, bytes]:
+    """Evaluate one flag of an environment like `evaluate`; the bytes to record are those of the flag's own layout."""
+    _, recorded = evaluate(snapshot, user_id, user_email, attributes)
+    own = b"" if flag.position is None else snapshot.layout.bytes_of(flag.position, recorded)
+    return render_decision(snapshot, flag.layout.decisions(own)[0]), own
 
 
 def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:
@@ -63,22 +75,10 @@ def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str
     return found
 
 
-def _first_of_each_flag(found: tuple[RuleMatch, ...]) -> dict[int, RuleMatch]:
-    """The matching rule with the lowest rank for each recorded flag that has one, by position."""
-    first: dict[int, RuleMatch] = {}
-    for match in found:
-        other = first.get(match.position)
-        if other is None or match.rank < other.rank:
-            first[match.position] = match
-    return first
-
-
-def _with_matches(
-    snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...], columns: bytes
-) -> tuple[bytes, bytes]:
+def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...]) -> tuple[bytes, bytes]:
     fragments = [*map(getitem, snapshot.rollout_answers, buckets), *snapshot.ruled_defaults]
-    recorded = bytearray(buckets + snapshot.ruled_recorded + columns)
-    for position, match in _first_of_each_flag(found).items():
+    recorded = bytearray(buckets + snapshot.ruled_recorded)
+    for position, match in first_of_each_flag(found).items():
         fragments[position] = snapshot.rule_answers[position][match.byte]
         recorded[position] = match.byte
     return b"".join((_HEAD, *fragments, snapshot.constant_tail)), bytes(recorded)

@@ -1,7 +1,7 @@
 """Snapshots: the flags of an environment, compiled for evaluation. Immutable; a change creates a new snapshot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
@@ -13,6 +13,9 @@ from flagstaff.evaluation.predicates import Predicates
 
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
 CURRENT_TIME = "current_time"
+
+Fragment = bytes | tuple[bytes, ...]
+Answers = Mapping[int, Fragment] | tuple[Fragment, ...]
 
 
 class RuleMatch(NamedTuple):
@@ -28,6 +31,35 @@ class RuleMatch(NamedTuple):
     byte: int
     needs: int = 0
     percentage: int = BUCKETS
+    variant: int | None = None
+
+
+class VariedFlag(NamedTuple):
+    """A flag that is on with one of several variants, by the place that the hash of the user takes among the weights.
+
+    `weights` are cumulated. The user is identified by the attribute `stickiness`; one without an identifier gets the
+    variant `without_identifier`.
+    """
+
+    position: int
+    prefix: bytes
+    stickiness: str
+    weights: tuple[int, ...]
+    without_identifier: int
+
+
+class Need(NamedTuple):
+    """A prerequisite. The flag at `position` must be on, or off, and have one of some variants, unless that is None.
+
+    `is_on` says for which bytes that flag is on; `byte` is recorded for the flag that needs it, if it does not hold. A
+    prerequisite about a flag whose result never meets it has the position None.
+    """
+
+    position: int | None
+    is_on: bytes
+    enabled: bool
+    variants: frozenset[int] | None
+    byte: int
 
 
 @dataclass(frozen=True)
@@ -37,7 +69,9 @@ class Targeting:
     `sticky` are the rollouts whose identifier is an attribute: the attribute and the bytes that are hashed before it.
     `by_bit` are the rules that are found by a predicate that holds, and `leading` the bits of these predicates.
     `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
-    are hashed before the identifier.
+    are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
+    flag comes after those that it needs. `columns` are the positions of the flags with further columns in the history.
+    `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -45,11 +79,16 @@ class Targeting:
     by_bit: Mapping[int, tuple[RuleMatch, ...]]
     leading: int
     with_buckets: tuple[tuple[int, str, bytes], ...]
+    varied: tuple[VariedFlag, ...] = ()
+    needs: tuple[tuple[int, tuple[Need, ...]], ...] = ()
+    columns: tuple[int, ...] = ()
+    answers: tuple[Answers, ...] = ()
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
         """The attributes that identify users."""
         named = {attribute for attribute, _ in self.sticky} | {attribute for _, attribute, _ in self.with_buckets}
+        named |= {flag.stickiness for flag in self.varied}
         return frozenset(named - {DEFAULT_STICKINESS})
 
     @cached_property
@@ -61,6 +100,15 @@ class Targeting:
     def built_in(self) -> frozenset[str]:
         """Those of them that every context has."""
         return self.attributes & BUILT_IN
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleFlag:
+    """A flag of an environment that is evaluated alone, and its position among the recorded flags, if it has one."""
+
+    environment_id: UUID
+    layout: Layout
+    position: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +135,24 @@ class EnvironmentSnapshot:
     by_domain: Mapping[str, tuple[RuleMatch, ...]]
     constant_tail: bytes  # the constant flags' fragments and the closing braces
     default_tail: bytes  # ruled_defaults and constant_tail in one
+    values: Mapping[str, Mapping[str, str]]  # of flags with variants: the variants' values as JSON, by key
+    single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
+
+    def find_flag(self, key: str) -> SingleFlag | None:
+        """One flag of the environment as a snapshot of its own, if there is such a flag."""
+        found = self.single_flags.get(key)
+        if found is None:
+            flags = self.layout.recorded
+            position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
+            if position is not None:
+                found = SingleFlag(self.environment_id, Layout((flags[position],), ()), position)
+            else:
+                constant = tuple(flag for flag in self.layout.constant if flag.key == key)
+                if not constant:
+                    return None
+                found = SingleFlag(self.environment_id, Layout((), constant), None)
+            self.single_flags[key] = found
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,13 +1,19 @@
-"""The part of the kernel for environments whose flags need attributes: whom a bucket stands for, and conditions."""
+"""The part of the kernel for environments whose flags need more than look-ups by user.
 
-from collections.abc import Mapping
-from typing import NamedTuple
+Deciding and rendering are separate: `decide` says how each flag is decided, and `render` turns that into the fragments
+of the response.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from operator import getitem
+from typing import Any, NamedTuple
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.attributes import Form, read
-from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
+from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, Targeting
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Need, RuleMatch, Targeting
 
 
 class User(NamedTuple):
@@ -41,28 +47,63 @@ def resolve(
     return values
 
 
-def sticky_buckets(targeting: Targeting, user: User) -> bytes:
-    """The buckets of the rollouts whose identifier is an attribute."""
-    return bytes([_bucket(prefix, _identifier(user, attribute)) for attribute, prefix in targeting.sticky])
+class Decisions(NamedTuple):
+    """How the recorded flags are decided, by position: a byte for each, and the variant of each that has some.
 
-
-def bucket_columns(targeting: Targeting, user: User, buckets: bytes) -> bytes:
-    """The buckets of the flags with rules for a percentage of users; `buckets` are those of the rollouts."""
-    return bytes(
-        [
-            buckets[position] if position < len(buckets) else _bucket(prefix, _identifier(user, attribute))
-            for position, attribute, prefix in targeting.with_buckets
-        ]
-    )
-
-
-def find_by_predicates(
-    targeting: Targeting, user: User, columns: bytes, looked_up: tuple[RuleMatch, ...]
-) -> tuple[RuleMatch, ...]:
-    """The rules that match: those that were looked up, and those for which a predicate holds; in no particular order.
-
-    The user must also be in the percentage of each rule; `columns` are the buckets for this.
+    `recorded` is the same, with the other columns, as the history stores it.
     """
+
+    decided: bytearray
+    variants: Mapping[int, int]
+    recorded: bytes
+
+
+def decide(snapshot: EnvironmentSnapshot, user: User, buckets: bytes, looked_up: tuple[RuleMatch, ...]) -> Decisions:
+    """Decide the recorded flags; `buckets` are those of the rollouts by user, `looked_up` the rules found for them."""
+    targeting = snapshot.targeting
+    assert targeting is not None
+    buckets += bytes([_bucket(prefix, _identifier(user, attribute)) for attribute, prefix in targeting.sticky])
+    bucket_of = {
+        position: buckets[position] if position < len(buckets) else _bucket(prefix, _identifier(user, attribute))
+        for position, attribute, prefix in targeting.with_buckets
+    }
+    decided = bytearray(buckets + snapshot.ruled_recorded)
+    variants = _variants(targeting, user)
+    for position, match in first_of_each_flag(_find_matches(targeting, user, bucket_of, looked_up)).items():
+        decided[position] = match.byte
+        if match.variant is not None:
+            variants[position] = match.variant
+    for position, needs in targeting.needs:
+        for need in needs:
+            if not _holds(need, decided, variants):
+                decided[position] = need.byte
+                break
+    columns = [each[position] for position in targeting.columns for each in (bucket_of, variants) if position in each]
+    return Decisions(decided, variants, bytes(decided) + bytes(columns))
+
+
+def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
+    """The fragments of the response of the recorded flags."""
+    fragments: list[Any] = [*map(getitem, targeting.answers, decisions.decided)]
+    for position, variant in decisions.variants.items():
+        fragments[position] = fragments[position][variant]
+    return fragments
+
+
+def first_of_each_flag(found: Iterable[RuleMatch]) -> dict[int, RuleMatch]:
+    """The matching rule with the lowest rank for each recorded flag that has one, by position."""
+    first: dict[int, RuleMatch] = {}
+    for match in found:
+        other = first.get(match.position)
+        if other is None or match.rank < other.rank:
+            first[match.position] = match
+    return first
+
+
+def _find_matches(
+    targeting: Targeting, user: User, bucket_of: Mapping[int, int], looked_up: tuple[RuleMatch, ...]
+) -> list[RuleMatch]:
+    """The rules that match, looked up or found by a predicate that holds, in no particular order."""
     holding = targeting.predicates.holding(user.values)
     found = [match for match in looked_up if match.needs & holding == match.needs]
     leading = holding & targeting.leading
@@ -70,12 +111,33 @@ def find_by_predicates(
         bit = leading & -leading
         found += [match for match in targeting.by_bit[bit] if match.needs & holding == match.needs]
         leading ^= bit
-    if targeting.with_buckets:
-        bucket_of = {position: bucket for (position, *_), bucket in zip(targeting.with_buckets, columns, strict=True)}
+    if bucket_of:
         found = [
             match for match in found if match.percentage == BUCKETS or bucket_of[match.position] < match.percentage
         ]
-    return tuple(found)
+    return found
+
+
+def _variants(targeting: Targeting, user: User) -> dict[int, int]:
+    """The variant of each flag that has some, by its weights."""
+    found = {}
+    default = user.identifier
+    for position, prefix, stickiness, weights, without_identifier in targeting.varied:
+        identifier = default if stickiness == DEFAULT_STICKINESS else _identifier(user, stickiness)
+        if identifier:
+            place = murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1]
+            found[position] = bisect_right(weights, place)
+        else:
+            found[position] = without_identifier
+    return found
+
+
+def _holds(need: Need, decided: bytearray, variants: Mapping[int, int]) -> bool:
+    if need.position is None:
+        return False
+    if bool(need.is_on[decided[need.position]]) is not need.enabled:
+        return False
+    return need.variants is None or variants.get(need.position) in need.variants
 
 
 def _identifier(user: User, attribute: str) -> bytes:

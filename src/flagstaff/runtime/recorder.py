@@ -16,7 +16,7 @@ import structlog
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, SingleFlag
 from flagstaff.runtime.spool import Spool, SpooledBatch
 from flagstaff.runtime.supervisor import Supervisor, is_set_within
 
@@ -61,7 +61,7 @@ class Recorder:
         self._flush_interval_seconds = flush_interval_seconds
         self._retry_seconds = retry_seconds
         # The fields of all records in one list: a tuple for each would double the cost of `record`.
-        self._buffer: defaultdict[EnvironmentSnapshot, list[Any]] = defaultdict(list)
+        self._buffer: defaultdict[EnvironmentSnapshot | SingleFlag, list[Any]] = defaultdict(list)
         self._collected: deque[_Collected] = deque()
         self._in_flight: _Collected | None = None
         self._arrived = asyncio.Event()
@@ -86,7 +86,11 @@ class Recorder:
         return self.written + self.dropped + self.waiting
 
     def record(
-        self, snapshot: EnvironmentSnapshot, user_id: str | None, user_email: str | None, recorded: bytes
+        self,
+        snapshot: EnvironmentSnapshot | SingleFlag,
+        user_id: str | None,
+        user_email: str | None,
+        recorded: bytes,
     ) -> None:
         """Record one evaluation. Every evaluate call runs this."""
         self._buffer[snapshot].extend((time_ns(), user_id, user_email, recorded))

@@ -16,6 +16,7 @@ from flagstaff.domain.moments import later_than
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
+from flagstaff.services.references import require_prerequisites, require_unneeded, require_unused_variants
 from flagstaff.storage import flags
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -33,7 +34,8 @@ class Flags:
         """Create a flag with these fields; those that have a default may be left out.
 
         Raises:
-            Error: CONFLICT if the environment has a flag with this key, or no room for another.
+            Error: INVALID for a prerequisite that does not exist, CONFLICT if the environment has a flag with this key,
+                or no room for another.
         """
         now = self.now()
         flag = Flag(
@@ -47,6 +49,7 @@ class Flags:
         async with self.database.transaction() as transaction:
             await open_environment(transaction.connection, actor, project_id, environment_id, for_update=True)
             self.quota.require_room(await flags.count_flags(transaction.connection, environment_id))
+            await require_prerequisites(transaction.connection, flag)
             await flags.create_flag(transaction.connection, flag)
             await record(
                 transaction,
@@ -79,7 +82,8 @@ class Flags:
         """Update those of a flag's fields that are given. Equal values change nothing.
 
         Raises:
-            Error: INVALID when `key` is given and differs from the current key; keys never change.
+            Error: INVALID when `key` is given and differs from the current key, because keys never change, or for a
+                prerequisite that does not exist; CONFLICT for a cycle of prerequisites or a variant that is used.
         """
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
@@ -87,6 +91,10 @@ class Flags:
             updated = replace(flag, **values)
             if updated == flag:
                 return flag
+            if updated.prerequisites != flag.prerequisites:
+                await require_prerequisites(transaction.connection, updated)
+            if updated.variants != flag.variants:
+                await require_unused_variants(transaction.connection, flag, updated)
             return await self._write(transaction, "flag.updated", actor, flag, updated)
 
     async def toggle_flag(self, actor: Actor, path: FlagPath) -> Flag:
@@ -97,9 +105,14 @@ class Flags:
             return await self._write(transaction, "flag.toggled", actor, flag, flipped)
 
     async def delete_flag(self, actor: Actor, path: FlagPath) -> None:
-        """Delete a flag with its rules; its evaluation history stays."""
+        """Delete a flag with its rules; its evaluation history stays.
+
+        Raises:
+            Error: CONFLICT, which names the flags, if it is a prerequisite of others.
+        """
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            await require_unneeded(transaction.connection, flag)
             await flags.delete_flag(transaction.connection, path.flag_id)
             await record(transaction, change_of(actor, "flag.deleted", self.now(), scope_of(flag), before=flag))
 

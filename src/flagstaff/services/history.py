@@ -10,11 +10,12 @@ from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import invalid_field
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.access import FlagPath, open_environment, open_flag
 from flagstaff.storage.database import Database
 from flagstaff.storage.history import batches
 from flagstaff.storage.history.pages import list_evaluations
-from flagstaff.storage.history.rollups import Kind
+from flagstaff.storage.history.summaries import VARIANT, Kind
 from flagstaff.storage.history.sums import FlagSums, TooManyCellsError, sum_by_interval
 
 MAX_INTERVALS = 1000
@@ -38,12 +39,13 @@ class EvaluationsPage:
 
 @dataclass(slots=True)
 class FlagInterval:
-    """The results of a flag in an interval: how often it was on and off, and how often for each reason."""
+    """The results of a flag in an interval: how often it was on and off, for each reason, and with each variant."""
 
     start: datetime
     on: int
     off: int
     reasons: dict[str, int]
+    variants: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,17 @@ class Summary:
 
 
 def _flag_interval(minute: int, kinds: Mapping[Kind, int]) -> FlagInterval:
-    interval = FlagInterval(_moment(minute), 0, 0, {})
-    for (outcome, percentage), times in sorted(kinds.items()):
+    interval = FlagInterval(_moment(minute), 0, 0, {}, {})
+    for (number, percentage, detail), times in sorted(kinds.items()):
+        if number == VARIANT:
+            interval.variants[detail] = times
+            continue
+        outcome = Outcome(number)
         if outcome.enabled:
             interval.on += times
         else:
             interval.off += times
-        interval.reasons[outcome.reason(percentage)] = times
+        interval.reasons[outcome.reason(percentage, detail)] = times
     return interval
 
 

@@ -17,6 +17,7 @@ from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.services.conditions import check_given_conditions
+from flagstaff.services.references import require_variant
 from flagstaff.storage import rules, segments
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
@@ -46,6 +47,7 @@ class Rules:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
             connection = transaction.connection
             await _require_segment(connection, path.project_id, rule)
+            require_variant(flag, rule)
             self.quota_per_flag.require_room(await rules.count_rules(connection, path.flag_id))
             present = await rules.count_environment_rules(connection, path.environment_id)
             self.quota_per_environment.require_room(present)
@@ -97,6 +99,8 @@ class Rules:
             if (updated.rule_type, updated.rule_value) != (rule.rule_type, rule.rule_value):
                 _require_valid_value(updated)  # only then: a rule that is older than a check can still be disabled
                 await _require_segment(transaction.connection, path.project_id, updated)
+            if updated.variant != rule.variant:
+                require_variant(flag, updated)
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
             change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)

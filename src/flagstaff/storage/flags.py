@@ -1,6 +1,8 @@
 """Flags in the database."""
 
-from collections.abc import Collection, Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import Fallthrough, Flag
 from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.variants import Variant, encode_value
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
 from flagstaff.storage.lists import Listing
@@ -30,6 +34,8 @@ _flag = sa.select(
     _columns.bucketing_key,
     _columns.stickiness,
     _columns.tags,
+    _columns.variants,
+    _columns.prerequisites,
 ).join(tables.environments, tables.environments.c.id == _columns.environment_id)
 _insert = tables.flags.insert()
 _by_id = _flag.where(
@@ -45,6 +51,12 @@ _of_environment = Listing(
 _chosen = _flag.where(
     _columns.environment_id == sa.bindparam("environment"), _columns.id.in_(sa.bindparam("flags", expanding=True))
 )
+_prerequisites = sa.select(_columns.key, _columns.prerequisites).where(
+    _columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.prerequisites, sa.Text) != "[]"
+)
+_variants = sa.select(_columns.key, _columns.variants).where(
+    _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
+)
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
 _update = tables.flags.update().where(_columns.id == sa.bindparam("flag"))
 _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
@@ -53,7 +65,7 @@ _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Insert a flag; raises Error CONFLICT if the environment already has one with this key."""
     with unique_or(f"The environment already has a flag with the key {flag.key}."):
-        await connection.execute(_insert, tables.row_of(tables.flags, flag))
+        await connection.execute(_insert, {**tables.row_of(tables.flags, flag), **_stored_lists(flag)})
 
 
 async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag:
@@ -82,6 +94,20 @@ async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
     return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
 
 
+async def list_prerequisites(connection: AsyncConnection, environment_id: UUID) -> dict[str, tuple[Prerequisite, ...]]:
+    """The prerequisites of an environment's flags by key; flags without any are left out."""
+    rows = await connection.execute(_prerequisites, {"environment": environment_id})
+    return {key: tuple(map(_read_prerequisite, stored)) for key, stored in rows}
+
+
+async def list_variant_keys(
+    connection: AsyncConnection, environment_id: UUID, keys: Collection[str]
+) -> dict[str, list[str]]:
+    """The keys of the variants of those of an environment's flags that have one of these keys."""
+    rows = await connection.execute(_variants, {"environment": environment_id, "keys": list(keys)})
+    return {key: [variant["key"] for variant in variants] for key, variants in rows}
+
+
 async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Update a flag's mutable fields."""
     values = {
@@ -93,7 +119,7 @@ async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
         "fallthrough": flag.fallthrough,
         "bucketing_key": flag.bucketing_key,
         "stickiness": flag.stickiness,
-        "tags": flag.tags,
+        **_stored_lists(flag),
     }
     await connection.execute(_update, {"flag": flag.id, **values})
 
@@ -104,5 +130,17 @@ async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
 
 
 def _from_row(row: Sequence[Any]) -> Flag:
-    *values, fallthrough, bucketing_key, stickiness, tags = row
-    return Flag(*values, Fallthrough(fallthrough), bucketing_key, stickiness, tuple(tags))
+    *values, fallthrough, bucketing_key, stickiness, tags, variants, prerequisites = row
+    values += [Fallthrough(fallthrough), bucketing_key, stickiness, tuple(tags)]
+    values.append(tuple(Variant(each["key"], each["weight"], encode_value(each["value"])) for each in variants))
+    values.append(tuple(map(_read_prerequisite, prerequisites)))
+    return Flag(*values)
+
+
+def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
+    return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
+
+
+def _stored_lists(flag: Flag) -> dict[str, Any]:
+    variants = [{"key": each.key, "weight": each.weight, "value": json.loads(each.value)} for each in flag.variants]
+    return {"tags": flag.tags, "variants": variants, "prerequisites": [asdict(each) for each in flag.prerequisites]}

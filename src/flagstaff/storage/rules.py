@@ -27,6 +27,7 @@ _rule = sa.select(
     _columns.name,
     _columns.conditions,
     _columns.rollout_percentage,
+    _columns.variant,
 )
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
@@ -40,6 +41,7 @@ _of_environment = Listing(
     ),
     (_columns.flag_id, *_order),
 )
+_given_variants = sa.select(_columns.variant).distinct().where(_columns.flag_id == sa.bindparam("flag"))
 _count = sa.select(sa.func.count()).where(_columns.flag_id == sa.bindparam("flag"))
 _count_in_environment = (
     sa.select(sa.func.count())
@@ -89,6 +91,11 @@ async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[
     return map(_from_row, rows)
 
 
+async def list_given_variants(connection: AsyncConnection, flag_id: UUID) -> set[str]:
+    """The variants that the rules of a flag give."""
+    return {variant for variant in (await connection.execute(_given_variants, {"flag": flag_id})).scalars() if variant}
+
+
 async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:
     """How many rules a flag has."""
     return int((await connection.execute(_count, {"flag": flag_id})).scalar_one())
@@ -108,6 +115,7 @@ async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
         "updated_at": rule.updated_at,
         "name": rule.name,
         "rollout_percentage": rule.rollout_percentage,
+        "variant": rule.variant,
         **_stored_values(rule),
     }
     await connection.execute(_update, {"rule": rule.id, **values})
@@ -119,9 +127,10 @@ async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
 
 
 def _from_row(row: Sequence[Any]) -> Rule:
-    rule_id, flag_id, rule_type, rule_value, *rest, conditions, rollout_percentage = row
+    rule_id, flag_id, rule_type, rule_value, *rest, conditions, rollout_percentage, variant = row
     read = tuple(map(read_condition, conditions))
-    return Rule(rule_id, flag_id, RuleType(rule_type), rule_value or None, *rest, read, rollout_percentage)
+    values = (rule_id, flag_id, RuleType(rule_type), rule_value or None, *rest, read, rollout_percentage, variant)
+    return Rule(*values)
 
 
 def _stored_values(rule: Rule) -> dict[str, Any]:

@@ -120,4 +120,4 @@ async def delete_segment(connection: AsyncConnection, segment_id: UUID) -> None:
 
 def _from_row(row: Sequence[Any]) -> Segment:
     *values, conditions, created_at, updated_at = row
-    return Segment(*values, tuple(map(read_condition, conditions)), created_at, updated_at)
+    return Segment(*(*values, tuple(map(read_condition, conditions)), created_at, updated_at))

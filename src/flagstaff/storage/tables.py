@@ -132,6 +132,8 @@ flags = sa.Table(
     sa.Column("bucketing_key", sa.Text),
     sa.Column("stickiness", sa.Text, nullable=False, server_default="default"),
     _json_list("tags"),
+    _json_list("variants"),
+    _json_list("prerequisites"),
     sa.UniqueConstraint("environment_id", "key"),
 )
 
@@ -149,6 +151,7 @@ rules = sa.Table(
     sa.Column("name", sa.Text),
     _json_list("conditions"),
     sa.Column("rollout_percentage", sa.SmallInteger, nullable=False, server_default="100"),
+    sa.Column("variant", sa.Text),
 )
 
 # The segments that rules refer to by their keys.

@@ -1,5 +1,6 @@
 """All routes and middleware."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
 from functools import cache
@@ -38,6 +39,8 @@ from flagstaff.web.management.invalid import add_problem_handlers
 from flagstaff.web.openapi import describe
 from flagstaff.web.sdk.evaluate import PATH, Evaluate
 from flagstaff.web.sdk.evaluate_route import EvaluateRoute
+
+_one_flag = re.compile(f"{PATH}/[^/]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,8 @@ def create_app(
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.
-        target = evaluate_route if scope["type"] == "http" and scope["path"] == PATH else others
+        is_evaluation = scope["type"] == "http" and (scope["path"] == PATH or _one_flag.fullmatch(scope["path"]))
+        target = evaluate_route if is_evaluation else others
         await target(scope, receive, send)
 
     return Edge(

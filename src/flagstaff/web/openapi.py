@@ -40,7 +40,10 @@ _EVALUATE: dict[str, Any] = {
                             "properties": {
                                 "user_id": {**_IDENTIFIER, "description": "A stable identifier, used for rollouts."},
                                 "user_email": {**_IDENTIFIER, "description": "For rules on emails and their domains."},
-                                "custom_attributes": {"type": "object", "description": "Reserved for future use."},
+                                "custom_attributes": {
+                                    "type": "object",
+                                    "description": "For conditions.",
+                                },
                             },
                         },
                     },
@@ -71,21 +74,42 @@ _IDEMPOTENCY_REPLAYED = {
     "description": "`true` if this is the stored answer to an earlier request with the same `Idempotency-Key`.",
     "schema": {"type": "string", "const": "true"},
 }
+_EVALUATE_ONE = {
+    **_EVALUATE,
+    "summary": "Evaluate a flag",
+    "description": "One flag of an environment for one user, with the reason. On any other status, treat it as off.",
+    "operationId": "evaluate_flag",
+    "parameters": [{"name": "flag_key", "in": "path", "required": True, "schema": {"type": "string"}}],
+    "responses": {
+        **_EVALUATE["responses"],
+        "200": {
+            "description": "The flag.",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EvaluatedFlag"}}},
+        },
+        "404": {**_EVALUATE["responses"]["404"], "description": "The project has no such environment or flag."},
+    },
+}
+_EVALUATED_FLAG = {
+    "type": "object",
+    "required": ["enabled", "reason"],
+    "properties": {
+        "enabled": {"type": "boolean"},
+        "reason": {"type": "string", "description": "For debugging; branch on `enabled`."},
+        "variant": {
+            "type": ["string", "null"],
+            "description": "Only of a flag with variants: the key of the user's, or null if the flag is off.",
+        },
+        "value": {
+            "type": ["string", "number", "boolean", "object", "null"],
+            "description": "The variant's value.",
+        },
+    },
+}
 _EVALUATE_OUT = {
     "type": "object",
     "required": ["flags"],
     "properties": {
-        "flags": {
-            "type": "object",
-            "additionalProperties": {
-                "type": "object",
-                "required": ["enabled", "reason"],
-                "properties": {
-                    "enabled": {"type": "boolean"},
-                    "reason": {"type": "string", "description": "For debugging; branch on `enabled`."},
-                },
-            },
-        }
+        "flags": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/EvaluatedFlag"}},
     },
 }
 
@@ -123,11 +147,13 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                 if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
                     _describe_link(operation["responses"]["200"])
     document["paths"][PATH] = {"post": _EVALUATE}
+    document["paths"][f"{PATH}/{{flag_key}}"] = {"post": _EVALUATE_ONE}
     components = document["components"]
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
     problem = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
     components["schemas"] |= {**problem.pop("$defs"), "ProblemDocument": problem, "EvaluateOut": _EVALUATE_OUT}
+    components["schemas"]["EvaluatedFlag"] = _EVALUATED_FLAG
     components["schemas"] = dict(sorted(components["schemas"].items()))
     components["securitySchemes"]["SDKKey"] = {"type": "apiKey", "in": "header", "name": "X-SDK-Key"}
     return document

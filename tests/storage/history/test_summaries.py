@@ -14,7 +14,7 @@ from zlib import compress
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import Decider, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import tables
@@ -22,6 +22,7 @@ from flagstaff.storage.database import Database
 from flagstaff.storage.history.batches import find_environment_number
 from flagstaff.storage.history.deletions import delete_counts
 from flagstaff.storage.history.rollups import PENDING_LAYOUTS, find_due, roll_up
+from flagstaff.storage.history.summaries import VARIANT
 from flagstaff.storage.history.sums import TooManyCellsError, sum_by_interval
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
 
@@ -29,6 +30,18 @@ MINUTE = int(START.timestamp()) // 60
 DAY_BEFORE, DAY_AFTER = range(MINUTE - 1440, MINUTE), range(MINUTE, MINUTE + 1440)
 WEEK = range(MINUTE - 3 * 1440, MINUTE + 4 * 1440)
 LAYOUT = make_layout()
+DETAILED = LayoutFlag(
+    uuid4(),
+    "detailed",
+    20,
+    Outcome.NOT_IN_ROLLOUT,
+    deciders=(
+        Decider(Outcome.PREREQUISITE, prerequisite="a"),
+        Decider(Outcome.PREREQUISITE, prerequisite="b"),
+        Decider(Outcome.ATTRIBUTES_RULE, uuid4()),
+    ),
+    variants=("red", "green", "blue"),
+)
 
 Counts = Counter[tuple[str, int, bool, str]]  # by flag key, start of the interval, whether it was on, and the reason
 
@@ -49,8 +62,12 @@ async def summarise(
     counts: Counts = Counter()
     for key, intervals in sums.by_key.items():
         for start, kinds in intervals.items():
-            for (outcome, percentage), times in kinds.items():
-                counts[key, start, outcome.enabled, outcome.reason(percentage)] += times
+            for (number, percentage, detail), times in kinds.items():
+                if number == VARIANT:
+                    counts[key, start, True, f"variant {detail}"] += times
+                    continue
+                outcome = Outcome(number)
+                counts[key, start, outcome.enabled, outcome.reason(percentage, detail)] += times
     return counts
 
 
@@ -59,10 +76,13 @@ def count_naively(batches: Sequence[RecordBatch], minutes: range, interval: int,
     for group in chain.from_iterable(batch.groups for batch in batches):
         for time, recorded in zip(group.times, group.recorded, strict=True):
             minute = time // (60 * 10**9)
-            for flag, outcome in group.layout.outcomes(recorded) if minute in minutes else ():
-                if flag_key in (None, flag.key):
+            for decision in group.layout.decisions(recorded) if minute in minutes else ():
+                key, is_on = decision.flag.key, decision.outcome.enabled
+                if flag_key in (None, key):
                     start = minute // interval * interval
-                    counts[flag.key, start, outcome.enabled, outcome.reason(flag.rollout_percentage)] += 1
+                    counts[key, start, is_on, decision.reason] += 1
+                    if decision.variant is not None:
+                        counts[key, start, is_on, f"variant {decision.variant}"] += 1
     return counts
 
 
@@ -89,6 +109,8 @@ def changed(layout: Layout, chance: random.Random) -> Layout:
             replace(flags[place], rollout_percentage=percentage, default=Outcome.NOT_IN_ROLLOUT),
             replace(flags[place], rollout_percentage=0, default=chance.choice([Outcome.ON, Outcome.OFF])),
             LayoutFlag(uuid4(), f"flag-{chance.randrange(6)}", 0, Outcome.ON),
+            replace(DETAILED, id=uuid4(), key=f"flag-{chance.randrange(6)}", has_bucket=chance.random() < 0.5),
+            replace(DETAILED, id=uuid4(), variants=(), key=f"flag-{chance.randrange(6)}"),
         ]
     )
     by_key = list({flag.key: flag for flag in flags}.values())
@@ -100,11 +122,21 @@ def random_batch(environment_id: UUID, layout: Layout, chance: random.Random) ->
     """Some records anywhere in two days, as from servers that were disconnected for a while."""
     start = chance.randrange(2 * 86_400)
     times = sorted(start + chance.randrange(chance.choice([5, 200, 8000])) for _ in range(chance.randrange(1, 40)))
-    records = [
-        make_record(time, recorded=bytes(chance.choice([*range(101), 102, 103, 104]) for _ in layout.recorded))
-        for time in times
-    ]
+    records = [make_record(time, recorded=random_bytes(layout, chance)) for time in times]
     return make_batch(environment_id, layout, *records)
+
+
+def random_bytes(layout: Layout, chance: random.Random) -> bytes:
+    decided = [
+        chance.choice([*range(101), *(range(101, 101 + len(flag.deciders)) if flag.says_more else (102, 103, 104))])
+        for flag in layout.recorded
+    ]
+    columns = [
+        column
+        for flag in layout.recorded
+        for column in ([chance.randrange(101)] * flag.has_bucket + [chance.randrange(3)] * bool(flag.variants))
+    ]
+    return bytes(decided + columns)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -43,7 +43,7 @@ def test_a_value_that_no_rule_can_have_is_refused(rule_type: RuleType, value: st
         check_rule_value(rule_type, value)
 
 
-@pytest.mark.parametrize("rule_type", RuleType)
+@pytest.mark.parametrize("rule_type", [RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN, RuleType.SEGMENT])
 @pytest.mark.parametrize("value", [" ", "\t\n", "\u2003"])
 def test_a_blank_value_is_refused(rule_type: RuleType, value: str) -> None:
     with pytest.raises(ValueError, match="must not be blank"):
@@ -142,3 +142,16 @@ def test_too_many_or_equal_tags_are_refused() -> None:
     with pytest.raises(ValueError, match="'b' occurs twice"):
         check_tags(["a", "b", "b"])
     assert check_tags(["b", "a"]) == ("b", "a")
+
+
+@pytest.mark.parametrize("value", ["Beta", "1st", "a b", "k" * 129])
+def test_a_value_that_is_no_key_of_a_segment_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        check_rule_value(RuleType.SEGMENT, value)
+
+
+def test_a_rule_of_the_type_attributes_has_no_value_and_all_others_have_one() -> None:
+    assert check_rule_value(RuleType.ATTRIBUTES, None) is None
+    for rule_type in set(RuleType) - {RuleType.ATTRIBUTES}:
+        with pytest.raises(ValueError, match="must be a string"):
+            check_rule_value(rule_type, None)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.evaluation.bucketing import bucket
+from flagstaff.evaluation.bucketing import bucket, variant_position
 from tests.support.naive import naive_bucket
 
 keys = st.from_regex(r"[a-z][a-z0-9_-]{0,30}", fullmatch=True)
@@ -64,3 +64,10 @@ def test_flags_choose_their_users_independently() -> None:
     users = [f"user-{number}" for number in range(20_000)]
     both = sum(bucket("one", user) < 10 and bucket("two", user) < 10 for user in users)
     assert 150 < both < 250
+
+
+@pytest.mark.parametrize(("key", "identifier", "published"), [("gr1", "123", 96), ("groupX", "999", 60)])
+def test_unleash_published_the_same_places_of_variants_counted_from_1(
+    key: str, identifier: str, published: int
+) -> None:
+    assert variant_position(key, identifier, 100) + 1 == published

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
@@ -82,7 +84,21 @@ def rules(draw: st.DrawFn) -> Rule:
         created_at=AT + timedelta(seconds=draw(st.integers(0, 2))),
         conditions=tuple(draw(st.just([]) | st.lists(some_conditions, max_size=3))),
         rollout_percentage=draw(st.sampled_from([100, 100, 1, 50, 99])),
+        variant=draw(st.sampled_from([None, "a", "b"])),
     )
+
+
+weights = st.lists(st.integers(0, 3), min_size=1, max_size=3).filter(any)
+variant_lists = st.just(()) | weights.map(
+    lambda given: tuple(Variant(key, weight, f'{{"is":"{key}"}}') for key, weight in zip("abc", given, strict=False))
+)
+
+
+@st.composite
+def prerequisites(draw: st.DrawFn, keys: list[str]) -> tuple[Prerequisite, ...]:
+    needed = draw(st.just([]) | st.lists(st.sampled_from([*keys, "missing"]), max_size=2, unique=True))
+    wanted = st.sampled_from([(False, ()), (True, ()), (True, ("a",)), (True, ("b", "c"))])
+    return tuple(Prerequisite(key, *draw(wanted)) for key in needed)
 
 
 @st.composite
@@ -93,6 +109,9 @@ def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
             make_flag(
                 ENVIRONMENT,
                 key=key,
+                variants=draw(variant_lists),
+                # Only earlier flags, so that there is no cycle, in an order unlike that of the keys.
+                prerequisites=draw(prerequisites(keys[:place])),
                 enabled=draw(st.booleans() | st.just(True)),
                 rollout_percentage=draw(st.sampled_from([0, 0, 1, 50, 99, 100]) | st.integers(0, 100)),
                 fallthrough=draw(st.sampled_from([*Fallthrough, Fallthrough.ROLLOUT])),
@@ -101,7 +120,7 @@ def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
             ),
             draw(st.lists(rules(), max_size=4)),
         )
-        for key in keys
+        for place, key in enumerate(keys)
     ]
 
 
@@ -131,7 +150,10 @@ def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
     recorded: dict[str, Answer] = {
         decision.flag.key: {"enabled": decision.outcome.enabled, "reason": decision.reason} for decision in decisions
     }
-    assert recorded == answers["flags"]
+    given = {key: {name: answer[name] for name in ("enabled", "reason")} for key, answer in answers["flags"].items()}
+    assert recorded == given
+    for decision in decisions:
+        assert decision.variant == answers["flags"][decision.flag.key].get("variant")
     outcomes = [
         flag.outcomes_by_byte[byte] for flag, byte in zip(snapshot.layout.recorded, recorded_bytes, strict=False)
     ]
@@ -141,7 +163,7 @@ def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
     by_key = {flag.key: (flag, rules) for flag, rules in flags}
     for decision in decisions:
         flag, its_rules = by_key[decision.flag.key]
-        if decision.flag.deciders:
+        if decision.flag.deciders and not decision.prerequisite:
             rule = deciding_rule(flag, its_rules, context)
             assert decision.rule_id == (rule and rule.id)
         if decision.bucket is not None:

@@ -18,11 +18,12 @@ from flagstaff.evaluation.outcomes import Outcome
         (Outcome.NO_RULE, False, "No targeting rule matched"),
         (Outcome.ATTRIBUTES_RULE, True, "Matched attributes targeting rule"),
         (Outcome.SEGMENT_RULE, True, "Matched segment targeting rule"),
+        (Outcome.PREREQUISITE, False, "Prerequisite other is not met"),
     ],
 )
 def test_each_outcome_has_its_reason(outcome: Outcome, enabled: bool, reason: str) -> None:
     assert outcome.enabled is enabled
-    assert outcome.reason(25) == reason
+    assert outcome.reason(25, "other") == reason
 
 
 def test_the_stored_numbers_of_outcomes_never_change() -> None:
@@ -37,4 +38,5 @@ def test_the_stored_numbers_of_outcomes_never_change() -> None:
         ("NO_RULE", 7),
         ("ATTRIBUTES_RULE", 8),
         ("SEGMENT_RULE", 9),
+        ("PREREQUISITE", 10),
     ]

@@ -229,7 +229,6 @@ async def test_no_attribute_is_an_error(client: Caller, ada: Caller, project: Js
         b"true",
         b"[]",
         b"{}",
-        b'"\\ud800"',
         b"1e400",
         b"-0",
         b"9" * 5000,
@@ -268,7 +267,7 @@ async def test_a_stickiness_buckets_by_an_attribute_and_a_bucketing_key_replaces
 
 @pytest.mark.parametrize(
     "company",
-    [None, True, "", [], ["a"], {}, {"a": {"b": []}}, "c" * 1025, "\ud800", 10**400, [[[[]]]], ["a"] * 10_000],
+    [None, True, "", [], ["a"], {}, {"a": {"b": []}}, "c" * 1025, 10**400, [[[[]]]], ["a"] * 10_000],
     ids=lambda company: str(company)[:10],
 )
 async def test_a_value_that_identifies_nobody_is_outside_the_rollout_and_never_an_error(

@@ -13,7 +13,7 @@ VALID = {"name": "New checkout", "key": "new-checkout"}
 KEY_RULE = "must start with a lowercase letter and consist of a-z, 0-9, _ and -"
 ROLLOUT_RULE = "must be a whole number from 0 to 100"
 FIELDS = ["name", "key", "description", "enabled", "rollout_percentage"]
-FIELDS += ["fallthrough", "bucketing_key", "stickiness", "tags"]
+FIELDS += ["fallthrough", "bucketing_key", "stickiness", "tags", "variants", "prerequisites"]
 FALLTHROUGH_RULE = "must be 'rollout' or 'off'"
 
 INVALID: list[tuple[str, Any, str]] = [
@@ -171,6 +171,8 @@ async def test_the_least_that_is_needed_makes_a_flag_that_is_off(ada: Caller, en
         "bucketing_key": None,
         "stickiness": "default",
         "tags": [],
+        "variants": [],
+        "prerequisites": [],
     }
 
 

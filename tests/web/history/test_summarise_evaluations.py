@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
-from flagstaff.storage.history.rollups import DAY, FLAG_COUNTS_VERSION
+from flagstaff.storage.history.rollups import DAY
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.holds import ask, watch_holds
 from tests.web.history.conftest import Elsewhere, Evaluate
@@ -132,7 +132,7 @@ async def store_counts(database: Database, *, flags: int, days: int) -> None:
     today = int(datetime.now(UTC).timestamp()) // 60 // DAY * DAY
     async with database.write_history() as connection:
         number = (await connection.execute(sa.select(tables.recorded_environments.c.number))).scalar_one()
-        shared = {"environment": number, "span": DAY, "version": FLAG_COUNTS_VERSION, "counts": counts}
+        shared = {"environment": number, "span": DAY, "version": 1, "counts": counts}
         for day in range(days):
             rows = [{**shared, "start": today - day * DAY, "flag_key": f"many-{each}"} for each in range(flags)]
             await connection.execute(tables.flag_counts.insert(), rows)

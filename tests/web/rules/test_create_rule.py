@@ -9,7 +9,7 @@ from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere
 
 VALID = {"rule_type": "user_id", "rule_value": "ada"}
-DEFAULTS: dict[str, Any] = {"name": None, "conditions": [], "rollout_percentage": 100}
+DEFAULTS: dict[str, Any] = {"name": None, "conditions": [], "rollout_percentage": 100, "variant": None}
 PLAN = {"attribute": "plan", "operator": "in", "values": ["gold"]}
 TOO_LONG, TOO_MANY = "must be at most 128 characters long", "must contain at most 10,000 values"
 PERCENTAGE_RULE = "must be a whole number from 1 to 100; to switch a rule off, set enabled to false"
@@ -18,7 +18,7 @@ NO_DOMAIN = "must be a domain such as example.com or @example.com"
 INVISIBLE = "must not contain spaces or invisible characters"
 WILDCARD = "must not contain *: a domain matches exactly, and each subdomain needs its own rule"
 NO_PRIORITY = "must be a whole number from -2147483648 to 2147483647"
-NO_TYPE = "must be 'user_id', 'user_email' or 'email_domain'"
+NO_TYPE = "must be 'user_id', 'user_email', 'email_domain', 'attributes' or 'segment'"
 
 INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"rule_type": None}, {"rule_type": NO_TYPE}),
@@ -58,8 +58,8 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"rollout_percentage": None}, {"rollout_percentage": "must be a whole number"}),
     ({"conditions": None}, {"conditions": "must be a list"}),
     ({"conditions": {}}, {"conditions": "must be a list"}),
-    ({"conditions": ["plan"]}, {"conditions.0": "must be a JSON object"}),
-    ({"conditions": [PLAN, {}]}, {"conditions.1.attribute": "is required"}),
+    ({"conditions": ["plan"]}, {"conditions.0": "must be an object"}),
+    ({"conditions": [PLAN, {**PLAN, "values": None}]}, {"conditions.1.values": "must be a list"}),
     ({"conditions": [{**PLAN, "attribute": " "}]}, {"conditions.0.attribute": "must not be empty"}),
     (
         {"conditions": [{**PLAN, "attribute": "a" * 129}]},
@@ -67,7 +67,7 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ),
     ({"conditions": [{**PLAN, "values": "gold"}]}, {"conditions.0.values": "must be a list"}),
     ({"conditions": [{**PLAN, "values": ["a", 1]}]}, {"conditions.0.values.1": "must be a string"}),
-    ({"conditions": [PLAN, {**PLAN, "values": ["a", " "]}]}, {"conditions.1.values.1": "must not be blank"}),
+    ({"conditions": [PLAN, {**PLAN, "values": ["a", " "]}]}, {"conditions.1.values.1": "must not be empty"}),
     (
         {"conditions": [{**PLAN, "values": ["a"] * 10_001}]},
         {"conditions.0.values": TOO_MANY},

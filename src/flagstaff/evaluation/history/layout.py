@@ -10,10 +10,11 @@ depend on the user. In addition, an evaluation has one byte for each flag whose 
 For a flag that says more, the layout lists what can decide it, such as its rules, and the byte is 101 + the place in
 that list. Its other columns follow the bytes of all flags, in the order of the flags:
 
-    the bucket, if a rule has a percentage: 0-99, or 100 if there is none or no rule asked
+    the bucket, if a rule has a percentage: 0-99, or 100 if there is none
+    the variant, if the flag has variants, by its place in the layout; it means nothing where the flag is off
 
 A layout has the lowest version that can hold it, so that earlier releases can read it: version 1 knows the outcomes up
-to `ON`, version 2 also `NO_RULE`, and version 3 what decides a flag.
+to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, and version 4 prerequisites and variants.
 """
 
 from dataclasses import dataclass
@@ -26,17 +27,23 @@ from flagstaff.evaluation.outcomes import Outcome
 
 NO_BUCKET = 100
 RULE_BASE = 101
+NO_OUTCOME = 255
 MAX_DECIDERS = 155  # that a byte can tell apart
 _RULE_OUTCOMES = range(Outcome.USER_ID_RULE, Outcome.EMAIL_DOMAIN_RULE + 1)
-_OUTCOMES_BY_VERSION = {1: Outcome.ON + 1, 2: Outcome.NO_RULE + 1, 3: Outcome.SEGMENT_RULE + 1}
+# By the version of a layout, from 1.
+_NEWEST_OUTCOMES = (Outcome.ON, Outcome.NO_RULE, Outcome.SEGMENT_RULE, Outcome.PREREQUISITE)
 
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """What decided a flag instead of its rollout: a rule. Of a flag with many rules, only the first have their ids."""
+    """What decided a flag instead of its rollout: a rule, or a prerequisite that does not hold.
+
+    Of a flag with many rules, only the first have their ids.
+    """
 
     outcome: Outcome
     rule_id: UUID | None = None
+    prerequisite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,16 @@ class LayoutFlag:
     default: Outcome
     deciders: tuple[Decider, ...] = ()
     has_bucket: bool = False
+    variants: tuple[str, ...] = ()
+
+    @property
+    def says_more(self) -> bool:
+        """Whether a decision of the flag has more than an outcome and a bucket."""
+        return bool(self.deciders or self.variants)
+
+    def decider(self, byte: int) -> Decider | None:
+        """What decided the flag, for a recorded byte; None if its rollout did, or it is not recorded."""
+        return self.deciders[byte - RULE_BASE] if self.deciders and byte >= RULE_BASE else None
 
     def outcome(self, byte: int) -> Outcome:
         """The outcome that a recorded byte stands for."""
@@ -66,12 +83,17 @@ class LayoutFlag:
         table = _plain_outcomes(self.rollout_percentage, self.default)
         if self.deciders:
             table = table[:RULE_BASE] + bytes(decider.outcome for decider in self.deciders)
-        return table.ljust(256, b"\xff")
+        return table.ljust(256, bytes((NO_OUTCOME,)))
+
+    @property
+    def on_by_byte(self) -> bytes:
+        """A table from recorded bytes to 1 if the flag is on, and otherwise 0."""
+        return bytes(outcome != NO_OUTCOME and Outcome(outcome).enabled for outcome in self.outcomes_by_byte)
 
     @property
     def columns(self) -> int:
         """How many bytes an evaluation has for the flag besides its first."""
-        return int(self.has_bucket)
+        return int(self.has_bucket) + bool(self.variants)
 
 
 class Decision(NamedTuple):
@@ -81,11 +103,13 @@ class Decision(NamedTuple):
     outcome: Outcome
     rule_id: UUID | None = None
     bucket: int | None = None
+    prerequisite: str = ""
+    variant: str | None = None
 
     @property
     def reason(self) -> str:
         """The reason as the specification words it."""
-        return self.outcome.reason(self.flag.rollout_percentage)
+        return self.outcome.reason(self.flag.rollout_percentage, self.prerequisite)
 
 
 @dataclass(frozen=True)
@@ -100,18 +124,24 @@ class Layout:
         """How many bytes an evaluation has."""
         return len(self.recorded) + sum(flag.columns for flag in self.recorded)
 
+    def variant_column(self, position: int) -> int:
+        """The place of a recorded flag's variant in the bytes of an evaluation; the flag must have variants."""
+        return len(self.recorded) + sum(flag.columns for flag in self.recorded[: position + 1]) - 1
+
     @cached_property
     def version(self) -> int:
         """The version of its stored form."""
+        if any(flag.variants or any(each.prerequisite for each in flag.deciders) for flag in self.recorded):
+            return 4
         if any(flag.deciders for flag in self.recorded):
             return 3
         flags = (*self.recorded, *self.constant)
-        return 1 if all(flag.default < _OUTCOMES_BY_VERSION[1] for flag in flags) else 2
+        return 1 if all(flag.default <= _NEWEST_OUTCOMES[0] for flag in flags) else 2
 
     @property
     def outcome_count(self) -> int:
         """How many outcomes a layout of this version has: those whose numbers are lower."""
-        return _OUTCOMES_BY_VERSION[self.version]
+        return _NEWEST_OUTCOMES[self.version - 1] + 1
 
     @cached_property
     def digest(self) -> bytes:
@@ -121,9 +151,14 @@ class Layout:
             for flag in flags:
                 state.update(mark + flag.id.bytes + bytes((flag.rollout_percentage, flag.default)) + flag.key.encode())
                 state.update(b"\n")
-                if flag.deciders:
-                    state.update(repr((flag.deciders, flag.has_bucket)).encode())
+                if flag.says_more:
+                    state.update(repr((flag.deciders, flag.has_bucket, flag.variants)).encode())
         return state.digest()[:16]
+
+    def bytes_of(self, position: int, recorded: bytes) -> bytes:
+        """One recorded flag's bytes of an evaluation, as in a layout of this flag alone."""
+        start = len(self.recorded) + sum(flag.columns for flag in self.recorded[:position])
+        return recorded[position : position + 1] + recorded[start : start + self.recorded[position].columns]
 
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:
         """Every flag with its outcome in one evaluation, given that evaluation's bytes."""
@@ -146,9 +181,13 @@ class Layout:
 
 
 def _decision(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:
-    rule_id = flag.deciders[byte - RULE_BASE].rule_id if flag.deciders and byte >= RULE_BASE else None
     bucket = columns[0] if flag.has_bucket else byte
-    return Decision(flag, flag.outcome(byte), rule_id, bucket if bucket < NO_BUCKET else None)
+    decision = Decision(flag, flag.outcome(byte), bucket=bucket if bucket < NO_BUCKET else None)
+    if not flag.says_more:
+        return decision
+    decider = flag.decider(byte) or Decider(decision.outcome)
+    variant = flag.variants[columns[-1]] if flag.variants and decision.outcome.enabled else None
+    return decision._replace(rule_id=decider.rule_id, prerequisite=decider.prerequisite, variant=variant)
 
 
 @cache

@@ -14,7 +14,7 @@ from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 
-_VERSIONS = (1, 2, 3)  # the same form; Layout.version says what they hold
+_VERSIONS = (1, 2, 3, 4)  # the same form; Layout.version says what they hold
 _LEVEL = 1  # a third of the time that the default takes, for a sixth more bytes
 
 _layouts = tables.layouts.c
@@ -29,6 +29,7 @@ class _StoredFlag(msgspec.Struct, omit_defaults=True):
     default: Outcome
     deciders: tuple[Decider, ...] = ()
     has_bucket: bool = False
+    variants: tuple[str, ...] = ()
 
 
 async def encode_layout(layout: Layout) -> bytes:

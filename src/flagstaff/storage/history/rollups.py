@@ -19,14 +19,15 @@ from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import Turns
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.layouts import get_layouts
-from flagstaff.storage.history.summaries import outcomes_of
+from flagstaff.storage.history.summaries import VARIANT, Kind, kinds_of
 
 HOUR, DAY = 60, 1440  # spans, in minutes
-_NEWEST_OUTCOMES = {1: Outcome.ON, 2: Outcome.NO_RULE, 3: Outcome.SEGMENT_RULE}  # by version; the form is the same
+# By the version of a row: the newest outcome in it. Since version 4 a series has a detail.
+_NEWEST_OUTCOMES = {1: Outcome.ON, 2: Outcome.NO_RULE, 3: Outcome.SEGMENT_RULE, 4: VARIANT}
+_FIRST_WITH_DETAILS = 4
 PENDING_LAYOUTS = 8  # with more of them, an environment's counts are rolled up before the end of the hour
 ROWS_AT_ONCE = 50
 
-Kind = tuple[Outcome, int]  # an outcome and the rollout's percentage, which is 0 where the outcome is not a rollout's
 Kinds = dict[Kind, dict[int, int]]  # times by part of the span: by minute of the hour, by hour of the day
 
 _pending = tables.summaries.c
@@ -64,6 +65,7 @@ class Series(msgspec.Struct, array_like=True):
     outcome: int
     percentage: int
     times: dict[int, int]
+    detail: str = ""
 
 
 def decode_counts(version: int, content: bytes) -> list[Series]:
@@ -97,11 +99,6 @@ class _Moved:
 
 def _no_kinds() -> defaultdict[str, Kinds]:
     return defaultdict(dict)
-
-
-def kind_of(outcome: Outcome, percentage: int) -> Kind:
-    """What an answer is counted as."""
-    return outcome, percentage if outcome.is_rollout else 0
 
 
 async def lock_environment(connection: AsyncConnection, number: int) -> None:
@@ -147,8 +144,8 @@ async def _add_up(connection: AsyncConnection, rows: Iterable[Any], turns: Turns
         part = row.minute - start
         moved.bytes[row.minute // HOUR] += row.bytes
         flags = moved.hours[start]
-        for flag, outcome, count in outcomes_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
-            times = flags[flag.key].setdefault(kind_of(outcome, flag.rollout_percentage), {})
+        for key, kind, count in kinds_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
+            times = flags[key].setdefault(kind, {})
             times[part] = times.get(part, 0) + count
             await turns.give()
     return moved
@@ -168,9 +165,10 @@ async def _add_to(
             before = stored.get(key)
             series = decode_counts(before.version, before.counts) if before else []
             series = _sum(series, flags[key])
-            counts = _encoder.encode(series)
+            version = _version_of(series)
+            counts = _encode(series, version)
             grown += len(counts) - (len(before.counts) if before else -len(key))
-            rows.append({"flag_key": key, "version": _version_of(series), "counts": counts})
+            rows.append({"flag_key": key, "version": version, "counts": counts})
             await turns.give()
         shared = {"environment": number, "span": span, "start": start}
         await connection.execute(_store_statement(connection), [{**shared, **row} for row in rows])
@@ -178,12 +176,19 @@ async def _add_to(
 
 
 def _sum(series: Iterable[Series], kinds: Kinds) -> list[Series]:
-    known = {(each.outcome, each.percentage): each for each in series}
-    for (outcome, percentage), times in kinds.items():
-        one = known.setdefault((int(outcome), percentage), Series(int(outcome), percentage, {}))
+    known = {(each.outcome, each.percentage, each.detail): each for each in series}
+    for (outcome, percentage, detail), times in kinds.items():
+        name = (int(outcome), percentage, detail)
+        one = known.setdefault(name, Series(int(outcome), percentage, {}, detail))
         for part, count in times.items():
             one.times[part] = one.times.get(part, 0) + count
     return list(known.values())
+
+
+def _encode(series: Iterable[Series], version: int) -> bytes:
+    if version >= _FIRST_WITH_DETAILS:
+        return _encoder.encode(series)
+    return _encoder.encode([(each.outcome, each.percentage, each.times) for each in series])
 
 
 def _version_of(series: Iterable[Series]) -> int:

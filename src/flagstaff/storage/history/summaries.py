@@ -2,9 +2,9 @@
 
 A row of `summaries` holds the counts of a minute and a layout until they are rolled up (see rollups.py). Its block is a
 64-bit number for each outcome and each of the layout's recorded flags, outcome by outcome, so that an outcome which is
-added later only makes blocks longer; trailing zeros are left out, and the rest is compressed. Read as one big integer,
-blocks are added in one step, for 1 flag or 200. A flag that is constant in a layout needs no counts: its outcome
-occurred in every evaluation.
+added later only makes blocks longer. Numbers about prerequisites and variants follow. Trailing zeros are left out, and
+the rest is compressed. Read as one big integer, blocks are added in one step, for 1 flag or 200. A flag that is
+constant in a layout needs no counts: its outcome occurred in every evaluation.
 
 Version 1 of the block was ordered flag by flag, with seven outcomes each.
 """
@@ -13,23 +13,28 @@ import asyncio
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from struct import pack, unpack
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import RULE_BASE, Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.segments import Columns, Segment, runs
 
 SUMMARY_VERSION = 2
+VARIANT = 255
+"""In the place of an outcome: how often a variant was given, besides the outcome."""
+Kind = tuple[int, int, str]
+"""An outcome; the rollout's percentage, or 0 where the outcome is not a rollout's; and a prerequisite or variant."""
 NANOSECONDS_A_MINUTE = 60 * 10**9
 
 _MICROSECONDS_A_MINUTE = NANOSECONDS_A_MINUTE // 1000
 _NUMBER_SIZE = 8
 _OUTCOMES_IN_VERSION_1 = 7
+_FIRST_WITH_DETAILS = 4  # version of a layout
 _FLAGS_AT_ONCE = 64  # with some hundred evaluations: blocks the event loop for half a millisecond
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
@@ -92,7 +97,22 @@ async def _count(layout: Layout, joined: bytes) -> int:
             await asyncio.sleep(0)
         outcomes = joined[position::width].translate(flag.outcomes_by_byte)
         counts.append([*map(outcomes.count, numbers)])
-    return _block([*chain.from_iterable(zip(*counts, strict=True))])
+    return _block([*chain.from_iterable(zip(*counts, strict=True)), *_count_details(layout, joined)])
+
+
+def _count_details(layout: Layout, joined: bytes) -> Iterator[int]:
+    """For each flag, in their order, how often each prerequisite did not hold, and how often each variant was given."""
+    if layout.version < _FIRST_WITH_DETAILS:
+        return
+    for position, flag in enumerate(layout.recorded):
+        decided = joined[position :: layout.width]
+        for place, decider in enumerate(flag.deciders):
+            if decider.prerequisite:
+                yield decided.count(RULE_BASE + place)
+        if flag.variants:
+            given = joined[layout.variant_column(position) :: layout.width]
+            variants = bytes(compress(given, decided.translate(flag.on_by_byte)))
+            yield from map(variants.count, range(len(flag.variants)))
 
 
 async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:
@@ -121,18 +141,39 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
     )
 
 
-def outcomes_of(
-    layout: Layout, evaluations: int, block: bytes, version: int
-) -> Iterator[tuple[LayoutFlag, Outcome, int]]:
-    """The count of each outcome of each flag of a layout; outcomes that did not occur are left out."""
+def kinds_of(layout: Layout, evaluations: int, block: bytes, version: int) -> Iterator[tuple[str, Kind, int]]:
+    """How often each kind of result occurred for each flag of a layout, by the flag's key; the others are left out."""
     width = len(layout.recorded)
     numbers = _numbers(_read_block(block, version, width))
     for outcome in Outcome if width else ():
+        if outcome is Outcome.PREREQUISITE:
+            continue  # the details say which
         for flag, times in zip(layout.recorded, numbers[outcome * width : (outcome + 1) * width], strict=False):
             if times:
-                yield flag, outcome, times
+                yield flag.key, kind_of(outcome, flag.rollout_percentage), times
+    details = numbers[layout.outcome_count * width :]
+    for (key, kind), times in zip(_details(layout), details, strict=False):
+        if times:
+            yield key, kind, times
     for flag in layout.constant:
-        yield flag, flag.default, evaluations
+        yield flag.key, kind_of(flag.default, flag.rollout_percentage), evaluations
+
+
+def kind_of(outcome: Outcome, percentage: int) -> Kind:
+    """What a result is counted as."""
+    return outcome, percentage if outcome.is_rollout else 0, ""
+
+
+def _details(layout: Layout) -> Iterator[tuple[str, Kind]]:
+    """What the numbers behind those of the outcomes count."""
+    if layout.version < _FIRST_WITH_DETAILS:
+        return
+    for flag in layout.recorded:
+        for decider in flag.deciders:
+            if decider.prerequisite:
+                yield flag.key, (Outcome.PREREQUISITE, 0, decider.prerequisite)
+        for variant in flag.variants:
+            yield flag.key, (VARIANT, 0, variant)
 
 
 def _write_block(block: int) -> bytes:

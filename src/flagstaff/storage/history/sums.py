@@ -11,12 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.history.layout import Layout
-from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 from flagstaff.storage.history.layouts import get_layouts
-from flagstaff.storage.history.rollups import DAY, HOUR, Kind, decode_counts, kind_of
-from flagstaff.storage.history.summaries import outcomes_of
+from flagstaff.storage.history.rollups import DAY, HOUR, decode_counts
+from flagstaff.storage.history.summaries import Kind, kinds_of
 
 ROWS_AT_ONCE = 100
 
@@ -95,7 +94,7 @@ async def _add_rows(connection: AsyncConnection, asked: _Asked, span: int, sums:
     async for start, key, version, content in _rows(connection, asked, span):
         is_one_cell = sums.interval % span == 0 and minutes.start <= start and start + span <= minutes.stop
         for series in decode_counts(version, content):
-            kind = Outcome(series.outcome), series.percentage
+            kind = series.outcome, series.percentage, series.detail
             if is_one_cell:
                 sums.add(key, start, kind, sum(series.times.values()))
                 continue
@@ -142,9 +141,9 @@ async def _add_pending(connection: AsyncConnection, asked: _Asked, sums: FlagSum
     async for row in _pending_rows(connection, asked):
         if row.layout_id not in layouts:
             layouts |= await get_layouts(connection, {row.layout_id})
-        for flag, outcome, times in outcomes_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
-            if asked.flag_key in (None, flag.key):
-                sums.add(flag.key, row.minute, kind_of(outcome, flag.rollout_percentage), times)
+        for key, kind, times in kinds_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
+            if asked.flag_key in (None, key):
+                sums.add(key, row.minute, kind, times)
             await turns.give()
 
 

@@ -61,7 +61,7 @@ class Edge:
         access_log: bool,
         evaluate_path: str,
     ) -> None:
-        """`evaluate_path` is the one path whose requests are counted but not logged: the history has them."""
+        """Requests to `evaluate_path`, and to paths below it, are counted but not logged: the history has them."""
         self._app = app
         self._request_ids = request_ids
         self._cross_origin = cross_origin
@@ -118,7 +118,7 @@ class Edge:
         if not exchange.status:
             return  # the client left before there was a response
         route = getattr(scope.get("route"), "path", "none")
-        if scope["path"] == self._evaluate_path:
+        if scope["path"] == self._evaluate_path or scope["path"].startswith(f"{self._evaluate_path}/"):
             self._metrics.evaluate_responses[exchange.status] += 1
             return  # the history has every evaluation, and can be searched
         self._metrics.observe_request(scope["method"], route, exchange.status, seconds)

@@ -32,6 +32,16 @@ from flagstaff.web.management.schemas import (
     Uuid,
     optional,
 )
+from flagstaff.web.management.variants import (
+    PrerequisiteBody,
+    Prerequisites,
+    VariantBody,
+    Variants,
+    read_prerequisites,
+    read_variants,
+    view_prerequisites,
+    view_variants,
+)
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flags", tags=["Flags"])
 
@@ -53,6 +63,8 @@ class FlagOut(BaseModel):
     bucketing_key: str | None
     stickiness: str
     tags: list[str]
+    variants: list[VariantBody]
+    prerequisites: list[PrerequisiteBody]
 
 
 class NewFlag(Body):
@@ -67,6 +79,8 @@ class NewFlag(Body):
     bucketing_key: BucketingKey | None = None
     stickiness: Stickiness = DEFAULT_STICKINESS
     tags: Tags = Field(default=[])
+    variants: Variants = Field(default=[])
+    prerequisites: Prerequisites = Field(default=[])
 
 
 class FlagUpdate(Update):
@@ -83,6 +97,8 @@ class FlagUpdate(Update):
     bucketing_key: BucketingKey | None = None
     stickiness: Stickiness = optional()
     tags: Tags = optional()
+    variants: Variants = optional()
+    prerequisites: Prerequisites = optional()
 
 
 def _view(flag: Flag) -> dict[str, Any]:
@@ -101,13 +117,20 @@ def _view(flag: Flag) -> dict[str, Any]:
         "bucketing_key": flag.bucketing_key,
         "stickiness": flag.stickiness,
         "tags": flag.tags,
+        "variants": view_variants(flag.variants),
+        "prerequisites": view_prerequisites(flag.prerequisites),
     }
 
 
 _listing = Listing(_view, lambda flag: (flag.created_at, flag.id), BY_AGE)
 
 
-_readers: dict[str, Callable[[Any], Any]] = {"fallthrough": Fallthrough, "tags": tuple}
+_readers: dict[str, Callable[[Any], Any]] = {
+    "fallthrough": Fallthrough,
+    "tags": tuple,
+    "variants": read_variants,
+    "prerequisites": read_prerequisites,
+}
 
 
 def _values(given: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +163,7 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
     return json_response(_view(await flags.get_flag(actor, path)))
 
 
-@router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 413, 503))
+@router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
 async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
     """Update a flag. Only the given fields change."""
     return json_response(_view(await flags.update_flag(actor, path, **_values(body.given()))))
@@ -152,7 +175,7 @@ async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Res
     return json_response(_view(await flags.toggle_flag(actor, path)))
 
 
-@router.delete("/{flag_id}", status_code=204, responses=problems(401, 404, 503))
+@router.delete("/{flag_id}", status_code=204, responses=problems(401, 404, 409, 503))
 async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """Delete a flag with its rules. Its evaluation history is kept."""
     await flags.delete_flag(actor, path)

@@ -24,7 +24,7 @@ from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
 
 _ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
-_OF_SOME_FLAGS = "Only of a flag with a rule that has conditions or a percentage."
+_OF_SOME_FLAGS = "Only of a flag with variants, prerequisites, or conditions or percentages in its rules."
 _INTERVAL = "must be a number of minutes, hours or days, such as 5m, 1h or 1d"
 
 router = APIRouter(prefix=_ENVIRONMENT, tags=["Evaluation history"])
@@ -102,6 +102,7 @@ class FlagOutcome(BaseModel):
     reason: str
     rule_id: Uuid | None = Field(default=None, description="The rule that matched. " + _OF_SOME_FLAGS)
     bucket: int | None = Field(default=None, description="The user's bucket, 0 to 99. " + _OF_SOME_FLAGS)
+    variant: str | None = Field(default=None, description="The key of the user's variant. " + _OF_SOME_FLAGS)
 
 
 class EvaluateCall(BaseModel):
@@ -144,6 +145,7 @@ class FlagIntervalOut(BaseModel):
     on: int
     off: int
     reasons: dict[str, int] = Field(examples=[{"User in 20% rollout": 40, "User not in 20% rollout": 160}])
+    variants: dict[str, int] | None = Field(default=None, description="How often each variant was given, if any was.")
 
 
 class SummaryOut(BaseModel):
@@ -240,8 +242,8 @@ def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
 
 def _decision_view(decision: Decision) -> dict[str, Any]:
     view: dict[str, Any] = {"enabled": decision.outcome.enabled, "reason": decision.reason}
-    if decision.flag.deciders:
-        view |= {"rule_id": decision.rule_id, "bucket": decision.bucket}
+    if decision.flag.says_more:
+        view |= {"rule_id": decision.rule_id, "bucket": decision.bucket, "variant": decision.variant}
     return view
 
 
@@ -262,12 +264,13 @@ def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
 
 
 def _interval_view(interval: FlagInterval) -> dict[str, Any]:
-    return {
+    view: dict[str, Any] = {
         "start": format_moment(interval.start),
         "on": interval.on,
         "off": interval.off,
         "reasons": interval.reasons,
     }
+    return {**view, "variants": interval.variants} if interval.variants else view
 
 
 def _duration(interval: str) -> timedelta:

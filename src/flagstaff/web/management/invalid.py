@@ -82,12 +82,14 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
             return FieldError(field, str(error["ctx"]["error"]))
         case "extra_forbidden":
             return FieldError(field, unknown_field(field, _known_fields(request.scope.get("route"), place)))
-        case "literal_error":
+        case "literal_error" | "enum":
             return FieldError(field, f"must be {error['ctx']['expected']}")
         case "greater_than_equal":
             return FieldError(field, f"must be at least {error['ctx']['ge']}")
         case "less_than_equal":
             return FieldError(field, f"must be at most {error['ctx']['le']}")
+        case "model_attributes_type" | "model_type" | "dict_type" if path:
+            return FieldError(field, "must be an object")
         case kind:
             return FieldError(field, _MESSAGES.get(kind, error["msg"]))
 

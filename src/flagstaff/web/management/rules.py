@@ -29,6 +29,7 @@ from flagstaff.web.management.schemas import (
     RuleValue,
     Update,
     Uuid,
+    VariantKey,
     optional,
 )
 
@@ -51,6 +52,7 @@ class RuleOut(BaseModel):
     name: str | None
     conditions: list[ConditionBody]
     rollout_percentage: int
+    variant: str | None
 
 
 class NewRule(Body):
@@ -65,6 +67,7 @@ class NewRule(Body):
     name: Name | None = None
     conditions: Conditions = Field(default=[])
     rollout_percentage: RulePercentage = 100
+    variant: VariantKey | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -86,6 +89,7 @@ class RuleUpdate(Update):
     name: Name | None = None
     conditions: Conditions = optional()
     rollout_percentage: RulePercentage = optional()
+    variant: VariantKey | None = None
 
 
 def _view(rule: Rule) -> dict[str, Any]:
@@ -101,6 +105,7 @@ def _view(rule: Rule) -> dict[str, Any]:
         "name": rule.name,
         "conditions": rule.conditions,
         "rollout_percentage": rule.rollout_percentage,
+        "variant": rule.variant,
     }
 
 

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from flagstaff.domain import accounts, flags, keys, text
+from flagstaff.domain import accounts, flags, keys, text, variants
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
 _MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
@@ -67,6 +67,13 @@ Stickiness = Annotated[
     AfterValidator(flags.check_stickiness),
     Field(json_schema_extra={"minLength": 1, "maxLength": flags.ATTRIBUTE_MAX_LENGTH, "pattern": r"\S"}),
 ]
+
+
+def _check_tags(given: list[str]) -> list[str]:
+    flags.check_tags(given)
+    return given
+
+
 Tag = Annotated[
     str,
     AfterValidator(flags.check_tag),
@@ -74,8 +81,13 @@ Tag = Annotated[
 ]
 Tags = Annotated[
     list[Tag],
-    AfterValidator(flags.check_tags),
+    AfterValidator(_check_tags),
     Field(json_schema_extra={"maxItems": flags.TAGS_MAX, "uniqueItems": True}),
+]
+VariantKey = Annotated[
+    str,
+    AfterValidator(variants.check_variant_key),
+    Field(json_schema_extra={"minLength": 1, "maxLength": variants.KEY_MAX_LENGTH, "pattern": r"\S"}),
 ]
 RuleTypeName = Literal["user_id", "user_email", "email_domain", "attributes", "segment"]
 RuleValue = Annotated[

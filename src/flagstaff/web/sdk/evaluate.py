@@ -11,8 +11,8 @@ import msgspec
 
 from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.domain.text import check_length, check_text
-from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.evaluator import evaluate, evaluate_flag
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot, SingleFlag
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.web.edge.errors import UnauthenticatedError
@@ -53,7 +53,7 @@ class Evaluate:
         *,
         snapshots: Snapshots,
         limiter: SlidingWindow | None,
-        record: Callable[[EnvironmentSnapshot, str | None, str | None, bytes], None],
+        record: Callable[[EnvironmentSnapshot | SingleFlag, str | None, str | None, bytes], None],
         now: Callable[[], datetime],
     ) -> None:
         self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
@@ -81,17 +81,8 @@ class Evaluate:
         Raises:
             Error: INVALID, NOT_FOUND (the environment).
         """
-        try:
-            request = _decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise describe(body, error) from None
-        context = request.context or _NOBODY
+        environment, context = self._read(project, body)
         user_id, user_email = context.user_id, context.user_email
-        if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
-            _require_sound(context)
-        environment = project.environments.get(request.environment)
-        if environment is None:
-            raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
         if environment.targeting is None:
             answer, recorded = evaluate(environment, user_id, user_email)
         else:
@@ -99,6 +90,35 @@ class Evaluate:
             answer, recorded = evaluate(environment, user_id, user_email, attributes)
         self._record(environment, user_id, user_email, recorded)
         return answer
+
+    def answer_flag(self, project: ProjectSnapshot, body: bytes, flag_key: str) -> bytes:
+        """The body of a 200 about one flag.
+
+        Raises:
+            Error: INVALID, NOT_FOUND (the environment or the flag).
+        """
+        environment, context = self._read(project, body)
+        flag = environment.find_flag(flag_key)
+        if flag is None:
+            raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
+        names = environment.targeting.attributes if environment.targeting else ()
+        attributes = read_attributes(context.custom_attributes, names, self._now)
+        answer, recorded = evaluate_flag(environment, flag, context.user_id, context.user_email, attributes)
+        self._record(flag, context.user_id, context.user_email, recorded)
+        return answer
+
+    def _read(self, project: ProjectSnapshot, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
+        try:
+            request = _decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise describe(body, error) from None
+        context = request.context or _NOBODY
+        if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
+            _require_sound(context)
+        environment = project.environments.get(request.environment)
+        if environment is None:
+            raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
+        return environment, context
 
 
 def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:

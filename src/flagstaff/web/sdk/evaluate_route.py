@@ -1,11 +1,11 @@
-"""Evaluate as a plain ASGI route, for the requests that the lane does not handle."""
+"""Evaluate as a plain ASGI route: one flag, and all flags for the requests that the lane does not handle."""
 
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import problem, send_problem
 from flagstaff.web.edge.limits import Limits
-from flagstaff.web.sdk.evaluate import Evaluate, sdk_key_in
+from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
 
 
 class EvaluateRoute:
@@ -26,7 +26,11 @@ class EvaluateRoute:
         if body is None:
             return
         project = self._evaluate.find(sdk_key) or await self._evaluate.load(sdk_key)
-        answer = self._evaluate.answer(project, body)
+        flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
+        if flag_key:
+            answer = self._evaluate.answer_flag(project, body, flag_key)
+        else:
+            answer = self._evaluate.answer(project, body)
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": answer})

@@ -1,0 +1,62 @@
+"""Prerequisites: results of other flags of the environment that a flag needs to be on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+MAX_PREREQUISITES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Prerequisite:
+    """It holds if the flag is on, or if it is off with `enabled` False; with `variants`, only for these variants."""
+
+    flag_key: str
+    enabled: bool = True
+    variants: tuple[str, ...] = ()
+
+
+def check_prerequisite(prerequisite: Prerequisite) -> Prerequisite:
+    """Refuse variants of a flag that must be off."""
+    if prerequisite.variants and not prerequisite.enabled:
+        raise ValueError("must not have variants: a flag that is off has none")
+    return prerequisite
+
+
+def check_prerequisites(prerequisites: Sequence[Prerequisite]) -> tuple[Prerequisite, ...]:
+    """A flag's prerequisites: at most 20, each about another flag."""
+    if len(prerequisites) > MAX_PREREQUISITES:
+        raise ValueError(f"must have at most {MAX_PREREQUISITES} items")
+    keys = [prerequisite.flag_key for prerequisite in prerequisites]
+    twice = next((key for place, key in enumerate(keys) if key in keys[:place]), None)
+    if twice is not None:
+        raise ValueError(f"must have different flags; {twice} occurs twice")
+    return tuple(prerequisites)
+
+
+def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> list[str] | None:
+    """The shortest chain of flags that need each other from `start` back to it, if there is one.
+
+    `needs` are the flags that each flag needs, by key.
+    """
+    came_from: dict[str, str] = {}
+    waiting = [start]
+    for key in waiting:  # grows meanwhile
+        for other in needs.get(key, ()):
+            if other == start:
+                return [start, *reversed(list(_way_back(came_from, key, start))), start]
+            if other not in came_from:
+                came_from[other] = key
+                waiting.append(other)
+    return None
+
+
+def _way_back(came_from: Mapping[str, str], key: str, start: str) -> Iterator[str]:
+    while key != start:
+        yield key
+        key = came_from[key]
+
+
+def in_order(needs: Mapping[str, Sequence[str]]) -> list[str]:
+    """The keys of the flags with prerequisites, each after those that it needs; raises graphlib.CycleError."""
+    return [key for key in TopologicalSorter(needs).static_order() if key in needs]

@@ -1,0 +1,77 @@
+"""What flags of an environment say about one another: prerequisites and variants must exist while they are used."""
+
+from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
+from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.prerequisites import find_cycle
+from flagstaff.storage import flags, rules
+from flagstaff.storage.database import Connection
+
+
+async def require_prerequisites(connection: Connection, flag: Flag) -> None:
+    """Refuse prerequisites that cannot be.
+
+    Raises:
+        Error: INVALID for a flag or a variant that does not exist, CONFLICT for a cycle, which it names.
+    """
+    if not flag.prerequisites:
+        return
+    keys = {each.flag_key for each in flag.prerequisites}
+    variants = await flags.list_variant_keys(connection, flag.environment_id, keys)
+    variants[flag.key] = [variant.key for variant in flag.variants]
+    mistakes = []
+    for place, each in enumerate(flag.prerequisites):
+        if each.flag_key not in variants:
+            message = "must be the key of a flag of this environment"
+            mistakes.append(FieldError(f"prerequisites.{place}.flag_key", message))
+            continue
+        mistakes += [
+            FieldError(f"prerequisites.{place}.variants.{at}", f"must be the key of a variant of {each.flag_key}")
+            for at, key in enumerate(each.variants)
+            if key not in variants[each.flag_key]
+        ]
+    if mistakes:
+        raise Error(Code.INVALID, "The request is invalid.", fields=mistakes)
+    present = await flags.list_prerequisites(connection, flag.environment_id)
+    needs = {key: [each.flag_key for each in needed] for key, needed in present.items()}
+    needs[flag.key] = [each.flag_key for each in flag.prerequisites]
+    cycle = find_cycle(needs, flag.key)
+    if cycle:
+        raise Error(Code.CONFLICT, f"The prerequisites would form a cycle: {' needs '.join(cycle)}.")
+
+
+async def require_unneeded(connection: Connection, flag: Flag) -> None:
+    """Raise Error CONFLICT if the flag is a prerequisite of others."""
+    present = await flags.list_prerequisites(connection, flag.environment_id)
+    users = sorted(key for key, needed in present.items() if flag.key in {each.flag_key for each in needed})
+    if users:
+        raise Error(
+            Code.CONFLICT,
+            f"The flag {flag.key} is a prerequisite of {', '.join(users)}. Remove it from their prerequisites first.",
+        )
+
+
+async def require_unused_variants(connection: Connection, before: Flag, after: Flag) -> None:
+    """Raise Error CONFLICT if a rule or another flag's prerequisite uses a variant that would no longer exist."""
+    removed = {each.key for each in before.variants} - {each.key for each in after.variants}
+    if not removed:
+        return
+    given = sorted(removed & await rules.list_given_variants(connection, before.id))
+    if given:
+        raise Error(
+            Code.CONFLICT,
+            f"The variant {given[0]} is given by a rule of the flag. Change the rule first.",
+        )
+    for key, needed in sorted((await flags.list_prerequisites(connection, before.environment_id)).items()):
+        used = [variant for each in needed if each.flag_key == before.key for variant in each.variants]
+        if removed.intersection(used):
+            variant = next(variant for variant in used if variant in removed)
+            raise Error(
+                Code.CONFLICT,
+                f"The variant {variant} is a prerequisite of {key}. Change the prerequisite first.",
+            )
+
+
+def require_variant(flag: Flag, rule: Rule) -> None:
+    """Raise Error INVALID for a rule that gives a variant that its flag does not have."""
+    if rule.variant is not None and rule.variant not in {variant.key for variant in flag.variants}:
+        raise invalid_field("variant", "must be the key of a variant of the flag")

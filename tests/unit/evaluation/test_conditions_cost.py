@@ -1,0 +1,90 @@
+"""What it costs to compare an attribute, at worst."""
+
+import time
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from flagstaff.domain.conditions import Condition, Operator, check_condition
+from flagstaff.evaluation.conditions import CompiledCondition, compile_condition, compiling_condition
+
+MOMENT = "2026-11-20T10:00:00Z"
+
+
+def compiled_condition(operator: Operator, *values: str) -> CompiledCondition:
+    return compile_condition(check_condition(Condition("attribute", operator, values)))
+
+
+def fastest(call: Callable[[], object], repeat: int = 20) -> float:
+    """The processor time of a call in seconds; the least of several, which other work on the machine affects least."""
+    times = []
+    for _ in range(repeat):
+        began = time.thread_time()
+        call()
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+def time_unit() -> float:
+    """What a millisecond's work of a quiet machine takes here and now."""
+    return fastest(lambda: {str(number): [number] for number in range(5000)})
+
+
+def test_ten_thousand_values_in_a_list_cost_what_one_costs() -> None:
+    def cost(*values: str) -> float:
+        compiled = compiled_condition(Operator.IN, *values)
+        return fastest(lambda: [compiled(f"user-{number}") for number in range(1000)])
+
+    assert cost(*(f"user-{number}" for number in range(10_000))) < 3 * cost("user-1")
+
+
+SLOW: dict[str, tuple[Operator, tuple[str, ...], object]] = {
+    "contains, words": (Operator.CONTAINS, tuple(f"word{number}" for number in range(10_000)), "word " * 204),
+    "contains, a list": (Operator.CONTAINS, tuple(f"word{number}" for number in range(10_000)), ["word " * 8] * 100),
+    "contains, one letter": (Operator.CONTAINS, tuple("a" * length + "b" for length in range(1, 1000)), "a" * 1024),
+    "contains, few": (Operator.CONTAINS, tuple("a" * 500 + each + "a" * 500 for each in "bcde"), "a" * 1024),
+    "starts with": (Operator.STARTS_WITH, tuple("ü" * 1019 + str(number) for number in range(9999)), "ü" * 1024),
+    "ends with": (Operator.ENDS_WITH, tuple(f"{number}" + "ü" * 1019 for number in range(9999)), "ü" * 1024),
+    "ranges": (Operator.IN_NETWORK, tuple(f"2001:db8::/{length}" for length in range(129)), "ff::1"),
+    "a number": (Operator.GT, ("5",), "9" * 1024),
+    "an integer": (Operator.GT, ("5",), 2**1023 - 1),
+    "an integer as text": (Operator.IN, ("5",), 2**1023 - 1),
+    "a version": (Operator.SEMVER_GT, ("1.2.3",), f"1.2.3-{'1.' * 124}1"),
+    "a list of addresses": (Operator.IN_NETWORK, ("10.0.0.0/8",), ["2001:db8:1:2:3:4:5:6"] * 100),
+    "an expression": (Operator.MATCHES, ("(x+x+)+y",), "x" * 1024),
+    "an expression with many states": (
+        Operator.MATCHES,
+        ("[ab]*a[ab]{230}c",),
+        "".join(Random(1).choices("ab", k=1024)),
+    ),
+    "an expression with many choices": (Operator.MATCHES, ("(?:[ab]?){70}[ab]{100}c",), "ab" * 512),
+}
+
+
+# Left out of the comparison, whatever the condition.
+TOO_LARGE: dict[str, object] = {
+    "256 KiB": "pro" * 87_000,
+    "a million digits": 10**1_000_000,
+    "a million digits as text": "1" * 1_000_000,
+    "100,000 elements": ["pro", 5, "1.2.3"] * 33_000,
+}
+
+
+@pytest.mark.parametrize(("operator", "values", "value"), SLOW.values(), ids=list(SLOW))
+def test_no_attribute_is_slow_to_compare(operator: Operator, values: tuple[str, ...], value: object) -> None:
+    compiled = compiled_condition(operator, *values)
+    assert fastest(lambda: compiled(value)) < 2 * time_unit()
+
+
+@pytest.mark.parametrize("value", TOO_LARGE.values(), ids=list(TOO_LARGE))
+@pytest.mark.parametrize(("operator", "operand"), [("in", "5"), ("matches", "1"), ("gt", "5"), ("after", MOMENT)])
+def test_an_attribute_that_is_too_large_takes_no_time(operator: str, operand: str, value: object) -> None:
+    compiled = compiled_condition(Operator(operator), operand)
+    assert fastest(lambda: compiled(value)) < time_unit() / 50
+
+
+def test_ten_thousand_ranges_are_compiled_in_short_steps() -> None:
+    values = tuple(f"2001:db8::{number:x}/{number % 129}" for number in range(10_000))
+    steps = compiling_condition(Condition("address", Operator.IN_NETWORK, values))
+    assert sum(1 for _ in steps) >= len(values)
