@@ -48,13 +48,18 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
   const choose = (fallthrough: Flag["fallthrough"]) =>
     mutate({ fallthrough }, { onError: (error) => notifyRefused(t.rules.notSet, error) });
   return (
-    <SegmentedControl
-      size="xs"
-      aria-label={t.rules.elseLabel}
-      value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
-      onChange={choose}
-      data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
-    />
+    <Group gap="xs" wrap="nowrap">
+      <Text size="xs" c="dimmed" aria-hidden>
+        {t.rules.elseLabel}
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label={t.rules.elseLabel}
+        value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
+        onChange={choose}
+        data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
+      />
+    </Group>
   );
 }
 

@@ -14,7 +14,7 @@ const rule: Parameters<typeof ruleParts>[0] = { rule_type: "attributes", rule_va
 
 it("describes a condition", () => {
   expect(words()).toBe("plan is pro");
-  expect(words({ values: ["pro", "team"], case_insensitive: true })).toBe("plan is one of pro, team, ignoring case");
+  expect(words({ values: ["pro", "team"], case_insensitive: true })).toBe("plan is one of pro, team (ignoring case)");
   expect(words({ operator: "semver_gte", values: ["2.0.0"], negate: true })).toBe("plan is not at least version 2.0.0");
   expect(words({ attribute: "email_domain", operator: "ends_with", values: [".pt"] })).toBe(
     "the email's domain ends with .pt",

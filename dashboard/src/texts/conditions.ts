@@ -34,7 +34,7 @@ export const conditions = {
   missing: "A user without the attribute never meets the condition.",
   missingNotIn: "A user without the attribute meets the condition.",
   and: " and ",
-  ignoringCase: ", ignoring case",
+  ignoringCase: " (ignoring case)",
   values: (count: number) => (count === 0 ? "no values" : `${count.toLocaleString("en")} values`),
   nth: (number: number, message: string) => `Value ${number} ${message}`,
   attributes: {
