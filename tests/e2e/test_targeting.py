@@ -204,7 +204,7 @@ async def test_changes_and_reasons_are_shown_in_words(ada: Person, flag: Json) -
     await ada.api.put(f"/api{flag_page(flag)}/rules/{rule['id']}", json={"conditions": [{**PLAN, "values": ["pro"]}]})
     await ada.api.put(f"/api{flag_page(flag)}", json={"fallthrough": "rollout", "tags": ["beta"]})
     await ada.page.goto(f"{flag_page(flag)}?tab=changes")
-    changes = ada.page.get_by_role("listitem")
+    changes = ada.page.get_by_role("tabpanel").get_by_role("listitem")
     await expect(changes.nth(0)).to_contain_text("Everyone elseBefore Off → After Rollout")
     await expect(changes.nth(0)).to_contain_text("TagsAfter beta")
     await expect(changes.nth(1)).to_contain_text("changed a rule of New checkout")
@@ -216,7 +216,7 @@ async def test_changes_and_reasons_are_shown_in_words(ada: Person, flag: Json) -
     await ada.page.goto(f"{flag_page(flag)}?tab=history")
     await expect(ada.page.get_by_role("row").filter(has_text="Matched attributes targeting rule")).to_contain_text("On")
     await expect(ada.page.get_by_role("row").filter(has_text="No targeting rule matched")).to_contain_text("Off")
-    reasons = ada.page.get_by_role("listitem")
+    reasons = ada.page.get_by_role("tabpanel").get_by_role("listitem")
     await expect(reasons.filter(has_text="No targeting rule matched")).to_have_attribute("data-off", "true")
 
 
