@@ -28,13 +28,11 @@ export function Segments() {
   );
   const isEmpty = segments?.length === 0;
   return (
-    <Page title={t.segments.heading} intro={t.segments.intro} actions={isEmpty ? null : button}>
+    <Page title={t.segments.heading} intro={t.segments.intro} actions={button}>
       {error && !segments && <LoadFailed error={error} onRetry={refetch} />}
       {!segments && !error && <RowsSkeleton rows={4} height={64} />}
       {isEmpty && (
-        <Empty icon={<IconGroup size={22} />} title={t.segments.emptyHeading} text={t.segments.emptyText}>
-          {button}
-        </Empty>
+        <Empty icon={<IconGroup size={22} />} title={t.segments.emptyHeading} text={t.segments.emptyText} />
       )}
       {segments && !isEmpty && (
         <ul className={classes.list}>
