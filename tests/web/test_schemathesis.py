@@ -27,6 +27,7 @@ BEYOND_SCHEMAS = {
     "list_my_changes": "the cursor is one from a page",
     "list_projects": "the cursor is one from a part",
     "list_environments": "the cursor is one from a part",
+    "list_segments": "the cursor is one from a part",
     "list_flags": "the cursor is one from a part",
     "list_rules": "the cursor is one from a part",
     "list_environment_rules": "the cursor is one from a part",
@@ -34,10 +35,12 @@ BEYOND_SCHEMAS = {
     "change_password": "the current password is the account's",
     "reset_password": "the token is one from a mail",
     "update_environment": "the key is the present one",
-    "update_flag": "the key is the present one; 40.0 is an integer to a schema, but not here",
-    "create_flag": "40.0 is an integer to a schema, but not here",
-    "create_rule": "the value fits the type of the rule",
-    "update_rule": "the value fits the type of the rule",
+    "create_segment": "the values of a condition fit its operator",
+    "update_segment": "the key is the present one; the values of a condition fit its operator",
+    "update_flag": "the key is the present one; 40.0 is an integer to a schema, but not here; prerequisites exist",
+    "create_flag": "40.0 is an integer to a schema, but not here; prerequisites exist",
+    "create_rule": "the value fits the type of the rule, the values of a condition its operator",
+    "update_rule": "the value fits the type of the rule, the values of a condition its operator",
     "list_changes": "the cursor is one from a page",
     "list_evaluations": "the cursor is one from a page",
     "list_flag_evaluations": "the cursor is one from a page",
@@ -101,7 +104,10 @@ class Service:
         self._sdk_key = project["sdk_key"]
         flag = await self._caller.create_flag(await self._caller.get_environment(project))
         rule = await self._caller.create_rule(flag)
+        segment = await self._caller.create_segment(project)
         return {
+            "segment_id": segment["id"],
+            "flag_key": flag["key"],
             "project_id": project["id"],
             "env_id": flag["environment_id"],
             "flag_id": flag["id"],

@@ -34,6 +34,13 @@ class RuleMatch(NamedTuple):
     variant: int | None = None
 
 
+class LedMatches(NamedTuple):
+    """The rules that are found by the predicates that hold, and the one with the lowest rank of each flag."""
+
+    matches: tuple[RuleMatch, ...]
+    first: Mapping[int, RuleMatch]
+
+
 class VariedFlag(NamedTuple):
     """A flag that is on with one of several variants, by the place that the hash of the user takes among the weights.
 
@@ -71,7 +78,8 @@ class Targeting:
     `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
     are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
     flag comes after those that it needs. `columns` are the positions of the flags with further columns in the history.
-    `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant.
+    `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. `led` remembers
+    the rules for predicates that held.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -83,6 +91,22 @@ class Targeting:
     needs: tuple[tuple[int, tuple[Need, ...]], ...] = ()
     columns: tuple[int, ...] = ()
     answers: tuple[Answers, ...] = ()
+    led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def varied_by_user(self) -> tuple[int, ...]:
+        """The positions of the varied flags whose users are identified by default."""
+        return tuple(flag.position for flag in self.varied if flag.stickiness == DEFAULT_STICKINESS)
+
+    @cached_property
+    def weights_by_user(self) -> tuple[tuple[bytes, tuple[int, ...]], ...]:
+        """What is hashed before the identifier, and the cumulated weights, of the same flags."""
+        return tuple((flag.prefix, flag.weights) for flag in self.varied if flag.stickiness == DEFAULT_STICKINESS)
+
+    @cached_property
+    def varied_by_attribute(self) -> tuple[VariedFlag, ...]:
+        """The varied flags whose users are identified by an attribute."""
+        return tuple(flag for flag in self.varied if flag.stickiness != DEFAULT_STICKINESS)
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

@@ -13,7 +13,10 @@ from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Need, RuleMatch, Targeting
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, LedMatches, Need, RuleMatch, Targeting
+
+# Users mostly fall into few groups by the predicates that hold for them.
+_KEPT_MATCHES = 200
 
 
 class User(NamedTuple):
@@ -69,7 +72,7 @@ def decide(snapshot: EnvironmentSnapshot, user: User, buckets: bytes, looked_up:
     }
     decided = bytearray(buckets + snapshot.ruled_recorded)
     variants = _variants(targeting, user)
-    for position, match in first_of_each_flag(_find_matches(targeting, user, bucket_of, looked_up)).items():
+    for position, match in _find_matches(targeting, user, bucket_of, looked_up).items():
         decided[position] = match.byte
         if match.variant is not None:
             variants[position] = match.variant
@@ -80,6 +83,14 @@ def decide(snapshot: EnvironmentSnapshot, user: User, buckets: bytes, looked_up:
                 break
     columns = [each[position] for position in targeting.columns for each in (bucket_of, variants) if position in each]
     return Decisions(decided, variants, bytes(decided) + bytes(columns))
+
+
+def _columns(targeting: Targeting, bucket_of: Mapping[int, int], variants: Mapping[int, int]) -> bytes:
+    """The further columns of the history, in the order of the flags."""
+    if targeting.columns == targeting.varied_by_user:
+        return bytes(variants.values())  # which have the same order
+    both = (bucket_of, variants)
+    return bytes([each[position] for position in targeting.columns for each in both if position in each])
 
 
 def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
@@ -102,33 +113,51 @@ def first_of_each_flag(found: Iterable[RuleMatch]) -> dict[int, RuleMatch]:
 
 def _find_matches(
     targeting: Targeting, user: User, bucket_of: Mapping[int, int], looked_up: tuple[RuleMatch, ...]
-) -> list[RuleMatch]:
-    """The rules that match, looked up or found by a predicate that holds, in no particular order."""
+) -> Mapping[int, RuleMatch]:
+    """The rule that decides each flag for which one matches, by position: rules looked up, or led by a predicate."""
     holding = targeting.predicates.holding(user.values)
+    led = targeting.led.get(holding)
+    if led is None:
+        led = _led_by(targeting, holding)
+        if len(targeting.led) >= _KEPT_MATCHES:
+            targeting.led.clear()
+        targeting.led[holding] = led
+    if not looked_up and not bucket_of:
+        return led.first
     found = [match for match in looked_up if match.needs & holding == match.needs]
+    found += led.matches
+    if bucket_of:
+        found = [each for each in found if each.percentage == BUCKETS or bucket_of[each.position] < each.percentage]
+    return first_of_each_flag(found)
+
+
+def _led_by(targeting: Targeting, holding: int) -> LedMatches:
+    """The rules that are led by the predicates that hold."""
+    found: list[RuleMatch] = []
     leading = holding & targeting.leading
     while leading:
         bit = leading & -leading
         found += [match for match in targeting.by_bit[bit] if match.needs & holding == match.needs]
         leading ^= bit
-    if bucket_of:
-        found = [
-            match for match in found if match.percentage == BUCKETS or bucket_of[match.position] < match.percentage
-        ]
-    return found
+    return LedMatches(tuple(found), first_of_each_flag(found))
 
 
 def _variants(targeting: Targeting, user: User) -> dict[int, int]:
     """The variant of each flag that has some, by its weights."""
-    found = {}
-    default = user.identifier
-    for position, prefix, stickiness, weights, without_identifier in targeting.varied:
-        identifier = default if stickiness == DEFAULT_STICKINESS else _identifier(user, stickiness)
+    identifier = user.identifier
+    if identifier:
+        places = [
+            bisect_right(weights, murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1])
+            for prefix, weights in targeting.weights_by_user
+        ]
+        found = dict(zip(targeting.varied_by_user, places, strict=True))
+    else:
+        found = {flag.position: flag.without_identifier for flag in targeting.varied}
+    for position, prefix, stickiness, weights, without_identifier in targeting.varied_by_attribute:
+        identifier = _identifier(user, stickiness)
+        found[position] = without_identifier
         if identifier:
-            place = murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1]
-            found[position] = bisect_right(weights, place)
-        else:
-            found[position] = without_identifier
+            found[position] = bisect_right(weights, murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1])
     return found
 
 

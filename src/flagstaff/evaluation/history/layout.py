@@ -83,7 +83,8 @@ class LayoutFlag:
         table = _plain_outcomes(self.rollout_percentage, self.default)
         if self.deciders:
             table = table[:RULE_BASE] + bytes(decider.outcome for decider in self.deciders)
-        return table.ljust(256, bytes((NO_OUTCOME,)))
+            table = table.ljust(256, bytes((NO_OUTCOME,)))
+        return table
 
     @property
     def on_by_byte(self) -> bytes:
@@ -193,4 +194,5 @@ def _decision(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:
 @cache
 def _plain_outcomes(rollout_percentage: int, default: Outcome) -> bytes:
     flag = LayoutFlag(UUID(int=0), "", rollout_percentage, default)
-    return bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(_RULE_OUTCOMES)))
+    known = bytes(flag.outcome(byte) for byte in range(RULE_BASE + 1 + len(_RULE_OUTCOMES)))
+    return known.ljust(256, bytes((NO_OUTCOME,)))
