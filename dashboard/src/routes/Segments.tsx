@@ -31,9 +31,7 @@ export function Segments() {
     <Page title={t.segments.heading} intro={t.segments.intro} actions={button}>
       {error && !segments && <LoadFailed error={error} onRetry={refetch} />}
       {!segments && !error && <RowsSkeleton rows={4} height={64} />}
-      {isEmpty && (
-        <Empty icon={<IconGroup size={22} />} title={t.segments.emptyHeading} text={t.segments.emptyText} />
-      )}
+      {isEmpty && <Empty icon={<IconGroup size={22} />} title={t.segments.emptyHeading} text={t.segments.emptyText} />}
       {segments && !isEmpty && (
         <ul className={classes.list}>
           {segments.map((each) => (
