@@ -116,6 +116,11 @@ const settings = createRoute({
   path: "/settings",
   component: lazyRouteComponent(() => import("./routes/Settings"), "Settings"),
 });
+const segments = createRoute({
+  getParentRoute: () => project,
+  path: "/segments",
+  component: lazyRouteComponent(() => import("./routes/Segments"), "Segments"),
+});
 const environment = createRoute({
   getParentRoute: () => project,
   path: "/environments/$environmentId",
@@ -154,7 +159,7 @@ const tree = root.addChildren([
   signedIn.addChildren([
     ownAccount,
     projects,
-    project.addChildren([projectHome, settings, environment.addChildren([flags, flag, history, changes])]),
+    project.addChildren([projectHome, settings, segments, environment.addChildren([flags, flag, history, changes])]),
   ]),
 ]);
 

@@ -21,6 +21,10 @@ WIDER_THAN_THE_WINDOW = """() => document.documentElement.scrollWidth <= innerWi
     .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
     .slice(0, 5)
     .map((each) => each.outerHTML.slice(0, 160))"""
+CONDITIONS = [
+    {"attribute": "plan", "operator": "in", "values": ["pro", "team"], "case_insensitive": True},
+    {"attribute": "user_id", "operator": "not_in", "values": [f"user-{number}" for number in range(214)]},
+]
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
@@ -50,6 +54,7 @@ async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
     await open_and_check(person, page, "No flags in Production yet")
     await open_and_check(person, f"{page}/history", "No evaluations yet")
     await open_and_check(person, f"{page}/changes", "Changes")
+    await open_and_check(person, f"/projects/{environment['project_id']}/segments", "Segments")
     await open_and_check(person, "/account", "Your account")
     await open_and_check(person, "/nowhere", "Page not found")
 
@@ -79,6 +84,42 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     await person.press("Evaluate")
     await expect(page.get_by_role("region", name="Try it").get_by_role("status")).to_contain_text("rollout")
     await check(person, "a flag with everything unfolded")
+
+
+async def test_axe_finds_nothing_on_flags_and_segments_with_conditions(person: Person) -> None:
+    await person.sign_up()
+    project = await person.api.create_project()
+    await person.api.create_segment(project, conditions=CONDITIONS, description="Early adopters")
+    flag = await person.api.create_flag(
+        await person.api.get_environment(project), fallthrough="off", tags=["search", "q4"], rollout_percentage=25
+    )
+    await person.api.create_rule(flag, rule_type="segment", rule_value="beta", name="Beta", rollout_percentage=20)
+    await person.api.create_rule(flag, rule_type="attributes", rule_value=None, conditions=CONDITIONS, enabled=False)
+    page, dialog = person.page, person.page.get_by_role("dialog")
+    await page.goto(flag_page(flag))
+    await page.get_by_text("214 values").first.click()
+    await person.press("Add attribute")
+    await check(person, "a flag with conditions")
+    await person.press("Actions for: Beta")
+    await page.get_by_role("menuitem", name="Edit").click()
+    await expect(dialog.get_by_label("Segment")).to_have_value("beta")
+    await dialog.get_by_role("button", name="Add condition").click()
+    await dialog.get_by_role("button", name="Set the percentage").click()
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog.get_by_label("Attribute")).to_have_attribute("aria-invalid", "true")
+    await check(person, "a rule with a refused condition")
+    await page.keyboard.press("Escape")
+    await person.press("Actions")
+    await page.get_by_role("menuitem", name="Edit").click()
+    await dialog.get_by_label("Tags").press_sequentially("third,")
+    await check(person, "a flag's fields")
+    await page.goto(f"/projects/{project['id']}/segments")
+    await page.get_by_text("Where it is used").click()
+    await expect(page.get_by_role("link", name="new-checkout in Production")).to_be_visible()
+    await check(person, "segments")
+    await person.press("New segment")
+    await expect(dialog).to_be_visible()
+    await check(person, "a new segment")
 
 
 async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
@@ -141,6 +182,23 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
     await person.press("Set the rollout")
     await stays_within(person)
     await person.press("Add rule")
+    await stays_within(person)
+    conditions = [{"attribute": UNBROKEN, "operator": "in", "values": [UNBROKEN, "x"]}]
+    await person.api.create_segment(project, key=UNBROKEN.lower(), name=UNBROKEN, conditions=conditions)
+    await person.api.create_rule(
+        flag, rule_type="segment", rule_value=UNBROKEN.lower(), name=UNBROKEN, conditions=conditions
+    )
+    tagged = {"tags": [UNBROKEN[:50]], "stickiness": UNBROKEN, "bucketing_key": UNBROKEN, "fallthrough": "off"}
+    await person.api.put(f"/api{flag_page(flag)}", json=tagged)
+    for path in (here, f"{here}/changes", flag_page(flag), f"/projects/{project['id']}/segments"):
+        await stays_within(person, path)
+    await person.press("New segment")
+    await stays_within(person)
+    await person.page.goto(flag_page(flag))
+    await person.press("Add attribute")
+    await person.press(f"Actions for: {UNBROKEN}")
+    await person.page.get_by_role("menuitem", name="Edit").click()
+    await expect(person.page.get_by_role("dialog").get_by_label("Attribute")).to_have_value(UNBROKEN)
     await stays_within(person)
 
 

@@ -139,6 +139,66 @@ async def test_a_dialog_opened_from_a_menu_returns_the_focus_to_the_menus_button
             await expect(opener).to_be_focused()
 
 
+async def test_a_rule_is_built_from_conditions(ada: Person, keyboard: Keyboard) -> None:
+    flag = await ada.api.create_flag()
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    await page.goto(flag_page(flag))
+    await keyboard.go_to(page.get_by_role("button", name="Add rule"))
+    await keyboard.press("Tab")
+    await expect(page.get_by_role("radio", name="Rollout")).to_be_focused()
+    await keyboard.press("ArrowRight")
+    await ada.sees("The flag is off for everyone")
+    await keyboard.go_to(page.get_by_role("button", name="Add rule"), "Shift+Tab")
+    await keyboard.press("Enter")
+    await expect(dialog.get_by_label("Value")).to_be_focused()
+    await keyboard.press("Shift+Tab", "End")
+    await expect(dialog.get_by_label("Match by")).to_have_value("attributes")
+    await keyboard.write(dialog.get_by_label("Attribute"), "age")
+    await keyboard.go_to(dialog.get_by_label("Comparison"))
+    await page.keyboard.type("is at least")
+    await expect(dialog.get_by_label("Comparison")).to_have_value("gte")
+    await keyboard.write(dialog.get_by_label("Value"), "18")
+    await keyboard.use(dialog.get_by_role("button", name="Add condition"))
+    second = dialog.get_by_role("group", name="Condition 2")
+    await expect(second.get_by_label("Attribute")).to_be_focused()
+    await keyboard.use(second.get_by_role("button", name="Remove condition 2"))
+    await expect(dialog.get_by_role("button", name="Add condition")).to_be_focused()
+    await keyboard.use(dialog.get_by_role("button", name="Add rule"))
+    await expect(dialog).to_have_count(0)
+    await expect(page.get_by_role("list")).to_contain_text("If age is at least 18, the flag is on")
+
+    simulator = page.get_by_role("region", name="Try it")
+    await keyboard.use(simulator.get_by_role("button", name="Add attribute"))
+    await expect(simulator.get_by_label("Name of attribute 1")).to_have_value("age")
+    await keyboard.write(simulator.get_by_label("Value of attribute 1"), "21")
+    await keyboard.press("Enter")
+    await expect(simulator.get_by_role("status")).to_contain_text("Matched attributes targeting rule")
+
+
+async def test_a_segment_is_created_and_deleted(ada: Person, keyboard: Keyboard) -> None:
+    project = await ada.api.create_project()
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    await page.goto(f"/projects/{project['id']}/segments")
+    await keyboard.use(page.get_by_role("button", name="New segment"))
+    await expect(dialog.get_by_label("Name")).to_be_focused()
+    await keyboard.type("Staff")
+    await keyboard.write(dialog.get_by_label("Attribute"), "email_domain")
+    await keyboard.write(dialog.get_by_label("Values"), "acme.com")
+    await keyboard.use(dialog.get_by_role("button", name="Create segment"))
+    await ada.sees_heading("Staff")
+    await keyboard.use(page.get_by_text("Where it is used"))
+    await ada.sees("No rule refers to it.")
+    await keyboard.go_to(page.get_by_role("button", name="Actions for Staff"), "Shift+Tab")
+    await keyboard.press("Enter")
+    await expect(page.get_by_role("menuitem", name="Edit")).to_be_focused()
+    await keyboard.press("ArrowDown", "Enter")
+    await expect(dialog.get_by_role("textbox")).to_be_focused()
+    await keyboard.type("Staff")
+    await keyboard.press("Enter")
+    await ada.sees_heading("No segments yet")
+    await expect(page.get_by_role("button", name="New segment")).to_be_focused()
+
+
 async def test_settings_can_be_changed_and_destructive_actions_are_confirmed(ada: Person, keyboard: Keyboard) -> None:
     project = await ada.api.create_project()
     page, dialog = ada.page, ada.page.get_by_role("dialog")
@@ -196,7 +256,14 @@ async def test_the_first_tab_stop_of_every_page_skips_to_its_content(
     page = ada.page
     environment = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
     project = f"/projects/{flag['project_id']}"
-    for path in ("/", environment, flag_page(flag), f"{environment}/history", f"{project}/settings"):
+    for path in (
+        "/",
+        environment,
+        flag_page(flag),
+        f"{environment}/history",
+        f"{project}/segments",
+        f"{project}/settings",
+    ):
         await page.goto(path)
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
         await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)

@@ -10,7 +10,14 @@ export type Environment = Schemas["EnvironmentItem"];
 export type Flag = Schemas["FlagOut"];
 export type Rule = Schemas["RuleOut"];
 export type RuleType = Rule["rule_type"];
+export type Condition = Schemas["ConditionBody"];
+export type Operator = Schemas["Operator"];
+export type Prerequisite = Schemas["PrerequisiteBody"];
+export type Variant = Schemas["VariantBody"];
 export type NewFlag = Schemas["NewFlag"];
+export type FlagUpdate = Schemas["FlagUpdate"];
+export type Segment = Schemas["SegmentOut"];
+export type NewSegment = Schemas["NewSegment"];
 export type NewRule = Schemas["NewRule"];
 
 export interface EnvironmentPath {

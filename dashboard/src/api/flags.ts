@@ -1,7 +1,7 @@
 /** Flags of an environment. Every change updates both the list and the single flag in the cache. */
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { client, type EnvironmentPath, type Flag, type FlagPath, type NewFlag } from "./client";
+import { client, type EnvironmentPath, type Flag, type FlagPath, type FlagUpdate, type NewFlag } from "./client";
 import { ask } from "./problem";
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
@@ -37,8 +37,7 @@ export function useCreateFlag(path: EnvironmentPath) {
 export function useUpdateFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: (body: { name: string; description: string | null }) =>
-      ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body })),
+    mutationFn: (body: FlagUpdate) => ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body })),
     onSuccess: (flag) => {
       keep(cache, path, flag);
       return refreshChanges(cache, path);

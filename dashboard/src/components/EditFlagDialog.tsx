@@ -1,4 +1,4 @@
-import { Modal } from "@mantine/core";
+import { Modal, TagsInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Flag, FlagPath } from "../api/client";
 import { useUpdateFlag } from "../api/flags";
@@ -20,15 +20,44 @@ export function EditFlagDialog(props: Props) {
 
 function EditFlag({ path, flag, onClose }: Props) {
   const update = useUpdateFlag(path);
-  const form = useForm({ initialValues: { name: flag.name, description: flag.description ?? "" } });
+  const form = useForm({ initialValues: draftOf(flag) });
   const submit = async (values: typeof form.values) => {
-    await update.mutateAsync(described(values));
+    await update.mutateAsync({ ...described(values), bucketing_key: values.bucketing_key || null });
     onClose();
   };
   return (
     <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
       <NameField {...form.getInputProps("name")} />
       <DescriptionField {...form.getInputProps("description")} />
+      <TagsInput
+        label={`${t.flags.tags} (${t.optional})`}
+        description={t.flags.tagsHint}
+        maxTags={20}
+        splitChars={[","]}
+        acceptValueOnBlur
+        {...form.getInputProps("tags")}
+      />
+      <TextInput
+        label={t.flags.stickiness}
+        description={t.flags.stickinessHint}
+        maxLength={128}
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps("stickiness")}
+      />
+      <TextInput
+        label={`${t.flags.bucketingKey} (${t.optional})`}
+        description={t.flags.bucketingKeyHint}
+        placeholder={flag.key}
+        maxLength={255}
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps("bucketing_key")}
+      />
     </DialogForm>
   );
+}
+
+function draftOf({ name, description, tags, stickiness, bucketing_key: key }: Flag) {
+  return { name, description: description ?? "", tags, stickiness, bucketing_key: key ?? "" };
 }

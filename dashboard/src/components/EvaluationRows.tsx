@@ -22,7 +22,7 @@ export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[]
             <td className={classes.answer}>
               <Answer on={each.enabled} />
             </td>
-            <td className={classes.why}>{each.reason}</td>
+            <td className={classes.why}>{each.reason + variantOf(each)}</td>
           </tr>
         ))}
       </tbody>
@@ -59,7 +59,7 @@ function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: str
       <summary className={classes.summary}>
         {wanted ? (
           <>
-            <Answer on={wanted.enabled} /> · {wanted.reason}
+            <Answer on={wanted.enabled} /> · {wanted.reason + variantOf(wanted)}
           </>
         ) : (
           t.history.counts(on, flags.length - on)
@@ -67,16 +67,20 @@ function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: str
         <VisuallyHidden>. {t.history.showFlags}</VisuallyHidden>
       </summary>
       <div className={classes.answers}>
-        {flags.map(([key, { enabled, reason }]) => [
+        {flags.map(([key, outcome]) => [
           <code key={key} className="mono">
             {key}
           </code>,
-          <Answer key={`${key} answer`} on={enabled} />,
-          <span key={`${key} reason`}>{reason}</span>,
+          <Answer key={`${key} answer`} on={outcome.enabled} />,
+          <span key={`${key} reason`}>{outcome.reason + variantOf(outcome)}</span>,
         ])}
       </div>
     </details>
   );
+}
+
+function variantOf({ variant }: { readonly variant?: string | null }): string {
+  return variant == null ? "" : `, ${t.history.variant(variant)}`;
 }
 
 function Moment({ call }: { call: Call }) {

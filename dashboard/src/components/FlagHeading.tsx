@@ -6,7 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { isProduction } from "../api/environments";
 import { useDeleteFlag, useSwitchFlag } from "../api/flags";
-import { audienceInFull } from "../lib/audience";
+import { audienceInFull, type RulesInForce } from "../lib/audience";
 import type { FlagPlace } from "../lib/flagPlace";
 import { notifyRefused } from "../lib/notify";
 import { useDialog } from "../lib/useDialog";
@@ -17,10 +17,11 @@ import { EditFlagDialog } from "./EditFlagDialog";
 import { EditMenu } from "./EditMenu";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./FlagHeading.module.css";
+import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
 import { When } from "./When";
 
-type Props = FlagPlace & { readonly rulesInForce: number; readonly children: ReactNode };
+type Props = FlagPlace & { readonly rulesInForce: RulesInForce; readonly children: ReactNode };
 
 export function FlagHeading({ environment, path, flag, rulesInForce, children }: Props) {
   useDocumentTitle(`${flag.name} · ${t.product}`);
@@ -41,6 +42,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
               {t.flag.created} <When at={flag.created_at} />, {t.flag.changed} <When at={flag.updated_at} />
             </Text>
           </div>
+          <Tags tags={flag.tags} />
           {flag.description && (
             <Text className={classes.description} mt={4}>
               {flag.description}

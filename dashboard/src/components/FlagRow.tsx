@@ -8,6 +8,7 @@ import { ago } from "../lib/time";
 import { t } from "../texts";
 import classes from "./FlagTable.module.css";
 import { Spark } from "./Spark";
+import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
 import { useNow, When } from "./When";
 
@@ -52,6 +53,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
         <div className={classes.details}>
           <code className={classes.key}>{flag.key}</code>
           {flag.description && <span className={classes.description}>{flag.description}</span>}
+          <Tags tags={flag.tags} most={TAGS_IN_A_ROW} />
         </div>
       </div>
       <div role="cell" className={classes.audience}>
@@ -67,6 +69,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
   );
 });
 
+const TAGS_IN_A_ROW = 3;
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 

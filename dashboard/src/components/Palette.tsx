@@ -121,6 +121,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
       ? []
       : [
           {
+            id: "segments",
+            label: t.shell.segments,
+            onClick: () => navigate({ to: "/projects/$projectId/segments", params }),
+          },
+          {
             id: "settings",
             label: t.shell.settings,
             onClick: () => navigate({ to: "/projects/$projectId/settings", params }),

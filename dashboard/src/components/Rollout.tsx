@@ -1,15 +1,12 @@
-/** The rollout, which decides if no rule matches. Its percentage is shown here but can be set only through the API. */
+/** What happens to everyone else if no rule matches: the rollout decides, or the flag is off. */
 
-import { Collapse, Group, NumberInput, Stack, Text, UnstyledButton } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { useState } from "react";
+import { Group, SegmentedControl, Text } from "@mantine/core";
 import type { Flag, FlagPath } from "../api/client";
-import { currentSession } from "../lib/session";
-import { rolloutCommand } from "../lib/snippets";
+import { useUpdateFlag } from "../api/flags";
+import { DEFAULT_STICKINESS } from "../lib/audience";
+import { notifyRefused } from "../lib/notify";
 import { t } from "../texts";
-import { CodeBlock } from "./CodeBlock";
-import { CopyButton } from "./CopyButton";
-import { IconTerminal } from "./icons";
+import { PercentageCommand } from "./PercentageCommand";
 import classes from "./RuleList.module.css";
 
 interface Props {
@@ -20,61 +17,60 @@ interface Props {
 
 export function Rollout({ path, flag, hasRules }: Props) {
   const percentage = flag.rollout_percentage;
-  const audience = percentage === 0 ? t.rules.everyone : t.rules.rollout(percentage);
+  const audience = audienceOf(flag, hasRules);
   return (
     <div className={classes.rollout}>
-      <Text>{hasRules ? t.rules.otherwise(audience) : audience}</Text>
-      {percentage > 0 && (
+      <Group justify="space-between" gap="xs">
+        <Text>{hasRules ? t.rules.otherwise(audience) : audience}</Text>
+        <Fallthrough path={path} flag={flag} />
+      </Group>
+      {flag.fallthrough === "rollout" && percentage > 0 && (
         <div className={classes.bar} aria-hidden>
           <div className={classes.filled} style={{ width: `${percentage}%` }} />
         </div>
       )}
-      <Text size="xs" c="dimmed">
-        {percentage === 0 ? t.rules.everyoneNote : t.rules.rolloutNote}
+      <Text size="xs" c="dimmed" className="break">
+        {noteOf(flag)}
       </Text>
-      <RolloutCommand path={path} flag={flag} />
+      <PercentageCommand
+        path={path}
+        label={t.rules.setRollout}
+        text={t.rules.setRolloutText}
+        start={Math.min(100, percentage + 10)}
+        min={0}
+      />
     </div>
   );
 }
 
-function RolloutCommand({ path, flag }: Pick<Props, "path" | "flag">) {
-  const [opened, { toggle }] = useDisclosure(false);
-  const [percentage, setPercentage] = useState(Math.min(100, flag.rollout_percentage + 10));
-  const command = (token: string | null) => rolloutCommand(window.location.origin, path, percentage, token);
+function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
+  const { mutate, isPending, variables } = useUpdateFlag(path);
+  const choose = (fallthrough: Flag["fallthrough"]) =>
+    mutate({ fallthrough }, { onError: (error) => notifyRefused(t.rules.notSet, error) });
   return (
-    <div className={classes.command}>
-      <UnstyledButton onClick={toggle} aria-expanded={opened} className={classes.disclosure}>
-        <Group gap={6} wrap="nowrap">
-          <IconTerminal size={15} />
-          {t.rules.setRollout}
-        </Group>
-      </UnstyledButton>
-      <Collapse expanded={opened}>
-        <Stack gap="xs" mt="xs">
-          <Text size="sm" c="dimmed">
-            {t.rules.setRolloutText}
-          </Text>
-          <CodeBlock code={command(null)} label={t.rules.setRollout} />
-          <Group gap="sm" align="flex-end">
-            <NumberInput
-              label={t.rules.percentage}
-              size="xs"
-              w={150}
-              min={0}
-              max={100}
-              clampBehavior="strict"
-              allowDecimal={false}
-              value={percentage}
-              onChange={(value) => setPercentage(Number(value))}
-            />
-            <CopyButton text={command(null)} label={t.rules.copyCommand} />
-            <CopyButton text={command(currentSession()?.token ?? null)} label={t.rules.copyWithToken} />
-          </Group>
-          <Text size="xs" c="dimmed">
-            {t.rules.tokenNote}
-          </Text>
-        </Stack>
-      </Collapse>
-    </div>
+    <Group gap="xs" wrap="nowrap">
+      <Text size="xs" c="dimmed" aria-hidden>
+        {t.rules.elseLabel}
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label={t.rules.elseLabel}
+        value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
+        onChange={choose}
+        data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
+      />
+    </Group>
   );
+}
+
+function audienceOf({ fallthrough, rollout_percentage: percentage }: Flag, hasRules: boolean): string {
+  if (fallthrough === "off") return hasRules ? t.rules.off : t.rules.offForEveryone;
+  return percentage === 0 ? t.rules.everyone : t.rules.rollout(percentage);
+}
+
+function noteOf({ fallthrough, rollout_percentage: percentage, stickiness, bucketing_key: key }: Flag): string {
+  if (fallthrough === "off") return percentage === 0 ? t.rules.offNote : t.rules.offNoteRollout(percentage);
+  if (percentage === 0) return t.rules.everyoneNote;
+  const note = stickiness === DEFAULT_STICKINESS ? t.rules.rolloutNote : t.rules.stickinessNote(stickiness);
+  return key === null ? note : `${note} ${t.rules.bucketingNote(key)}`;
 }

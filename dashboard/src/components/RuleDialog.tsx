@@ -1,13 +1,16 @@
 /** The dialog for adding or editing a rule. */
 
-import { Checkbox, Modal, NativeSelect, NumberInput, TextInput } from "@mantine/core";
+import { Checkbox, Modal, NativeSelect, NumberInput, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import type { FlagPath, NewRule, Rule, RuleType } from "../api/client";
+import type { FlagPath, Rule, RuleType } from "../api/client";
 import { useCreateRule, useUpdateRule } from "../api/rules";
-import { priorityAtEnd } from "../lib/priorities";
+import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "../lib/ruleDrafts";
 import type { DialogProps } from "../lib/useDialog";
 import { t } from "../texts";
+import { ConditionFields } from "./ConditionFields";
 import { DialogForm } from "./DialogForm";
+import { PercentageCommand } from "./PercentageCommand";
+import { RuleValueField } from "./RuleValueField";
 
 interface Props extends DialogProps {
   readonly path: FlagPath;
@@ -16,13 +19,10 @@ interface Props extends DialogProps {
   readonly rule?: Rule;
 }
 
-const TYPES: readonly RuleType[] = ["user_id", "user_email", "email_domain", "segment"];
-
-type Values = Required<Pick<NewRule, "rule_type" | "priority" | "enabled">> & { rule_value: string };
-
 export function RuleDialog(props: Props) {
+  const title = props.rule ? t.rules.editHeading : t.rules.addHeading;
   return (
-    <Modal title={props.rule ? t.rules.editHeading : t.rules.addHeading} opened={props.opened} onClose={props.onClose}>
+    <Modal title={title} size={600} yOffset="6vh" opened={props.opened} onClose={props.onClose}>
       <RuleForm {...props} />
     </Modal>
   );
@@ -31,37 +31,39 @@ export function RuleDialog(props: Props) {
 function RuleForm({ path, rules, rule, onClose }: Props) {
   const create = useCreateRule(path);
   const update = useUpdateRule(path);
-  const form = useForm<Values>({
-    initialValues: rule
-      ? { rule_type: rule.rule_type, rule_value: rule.rule_value ?? "", priority: rule.priority, enabled: rule.enabled }
-      : { rule_type: "user_email", rule_value: "", priority: priorityAtEnd(rules), enabled: true },
-  });
-  const hasValue = form.values.rule_type !== "attributes";
-  const submit = async (given: Values) => {
-    const values = { ...given, rule_value: hasValue ? given.rule_value : null };
-    await (rule ? update.mutateAsync({ id: rule.id, ...values }) : create.mutateAsync(values));
+  const form = useForm<RuleDraft>({ initialValues: rule ? ruleDraftOf(rule) : newRuleDraft(rules) });
+  const submit = async (values: RuleDraft) => {
+    await (rule ? update.mutateAsync({ id: rule.id, ...ruleOf(values) }) : create.mutateAsync(ruleOf(values)));
     onClose();
   };
-  const type = form.values.rule_type;
   return (
     <DialogForm form={form} action={rule ? t.save : t.rules.create} onSubmit={submit} onClose={onClose}>
       <NativeSelect
         label={t.rules.type}
-        data={(hasValue ? TYPES : [type]).map((value) => ({ value, label: t.rules.types[value] }))}
+        data={TYPES.map((value) => ({ value, label: t.rules.types[value] }))}
         {...form.getInputProps("rule_type")}
+        onChange={(event) => form.setValues(withType(form.values, event.currentTarget.value as RuleType))}
       />
-      {hasValue && (
-        <TextInput
-          label={t.rules.value}
-          description={t.rules.valueHints[type]}
-          placeholder={t.rules.placeholders[type]}
-          maxLength={1024}
-          autoComplete="off"
-          spellCheck={false}
-          data-autofocus
-          {...form.getInputProps("rule_value")}
-        />
-      )}
+      <RuleValueField
+        projectId={path.project_id}
+        type={form.values.rule_type}
+        input={form.getInputProps("rule_value")}
+      />
+      <ConditionFields
+        conditions={form.values.conditions}
+        errors={form.errors}
+        onChange={(conditions) => {
+          form.setErrors({});
+          form.setFieldValue("conditions", conditions);
+        }}
+      />
+      <TextInput
+        label={`${t.rules.name} (${t.optional})`}
+        placeholder={t.rules.namePlaceholder}
+        maxLength={255}
+        autoComplete="off"
+        {...form.getInputProps("name")}
+      />
       <NumberInput
         label={t.rules.priority}
         description={t.rules.priorityHint}
@@ -71,6 +73,22 @@ function RuleForm({ path, rules, rule, onClose }: Props) {
         {...form.getInputProps("priority")}
       />
       <Checkbox label={t.rules.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
+      {rule && <Share path={path} rule={rule} />}
     </DialogForm>
+  );
+}
+
+function Share({ path, rule }: { path: FlagPath; rule: Rule }) {
+  return (
+    <div>
+      <Text size="sm">{t.rules.share(rule.rollout_percentage)}</Text>
+      <PercentageCommand
+        path={{ ...path, rule_id: rule.id }}
+        label={t.rules.setShare}
+        text={t.rules.setShareText}
+        start={rule.rollout_percentage}
+        min={1}
+      />
+    </div>
   );
 }

@@ -4,6 +4,7 @@ import { type MouseEvent, useLayoutEffect, useRef } from "react";
 import type { FlagPath, Rule } from "../api/client";
 import { useDeleteRule, useUpdateRule } from "../api/rules";
 import { ruleInWords } from "../lib/audience";
+import { ruleParts } from "../lib/conditions";
 import { notifyRefused } from "../lib/notify";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
@@ -11,6 +12,7 @@ import { ConfirmDialog } from "./ConfirmDialog";
 import { EditMenu } from "./EditMenu";
 import { IconButton } from "./IconButton";
 import { IconArrowDown, IconArrowUp } from "./icons";
+import { Parts } from "./Parts";
 import { RuleDialog } from "./RuleDialog";
 import classes from "./RuleList.module.css";
 import { StateSwitch } from "./StateSwitch";
@@ -48,12 +50,14 @@ export function RuleRow({ path, rule, position, count, isMoving, onMove, onDelet
       <span className={classes.position} aria-hidden>
         {position + 1}
       </span>
-      <span className={classes.sentence}>
-        {t.rules.sentence[rule.rule_type]}{" "}
-        {rule.rule_value !== null && <code className={classes.value}>{rule.rule_value}</code>}, {t.rules.thenOn}
+      <div className={classes.sentence}>
+        {rule.name && <span className={classes.name}>{rule.name}</span>}
+        <Parts parts={ruleParts(rule)} />
+        {rule.rollout_percentage < 100 ? t.rules.thenOnShare(rule.rollout_percentage) : t.rules.thenOn}
+        {rule.variant !== null && t.rules.withVariant(rule.variant)}
         {!rule.enabled && <span className={classes.off}> ({t.rules.switchedOff})</span>}
         <span className={classes.priority}>{t.rules.priorityOf(rule.priority)}</span>
-      </span>
+      </div>
       <span className={classes.tools}>
         {count > 1 && (
           <>

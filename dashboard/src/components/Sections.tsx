@@ -29,6 +29,14 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
         </>
       )}
       <Link
+        to="/projects/$projectId/segments"
+        params={{ projectId }}
+        className={classes.section}
+        activeProps={activeProps}
+      >
+        {t.shell.segments}
+      </Link>
+      <Link
         to="/projects/$projectId/settings"
         params={{ projectId }}
         className={classes.section}

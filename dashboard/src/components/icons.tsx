@@ -51,6 +51,9 @@ export const IconFunnelOff = icon("M4 4l16 16M9 5h11l-5.5 6.5M10 11L5.5 5.8M10 1
 export const IconGrid = icon(
   "M4 5a1 1 0 0 1 1-1h4v6H4zM15 4h4a1 1 0 0 1 1 1v5h-5zM4 14h5v6H5a1 1 0 0 1-1-1zM15 14h5v5a1 1 0 0 1-1 1h-4z",
 );
+export const IconGroup = icon(
+  "M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.3a3.5 3.5 0 0 1 0 6.4M18 14.3a6.5 6.5 0 0 1 3.5 5.7",
+);
 export const IconHistory = icon("M4 12a8 8 0 1 1 2.5 5.8M4 12l-1.5-2M4 12l2-1.7M12 8v4.5l3 1.5");
 export const IconLock = icon("M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3");
 export const IconLogout = icon(

@@ -36,6 +36,30 @@ it("names a rule's flag if it is known", () => {
   expect(fieldChanges(rule)[0]).toEqual({ field: "rule_type", before: null, after: "User id" });
 });
 
+it("names the flag of a rule that has a name itself, and describes its conditions", () => {
+  const conditions = [{ attribute: "plan", operator: "in", values: ["pro"] }];
+  const rule = change({
+    action: "rule.created",
+    before: null,
+    after: { name: "Paying", rule_type: "attributes", rule_value: null, rollout_percentage: 20, conditions },
+  });
+  expect(subjectOf(rule, new Map([["f", "New checkout"]]))).toBe("New checkout");
+  expect(fieldChanges(rule).slice(-2)).toEqual([
+    { field: "share", before: null, after: "20%" },
+    { field: "conditions", before: null, after: "plan is pro" },
+  ]);
+});
+
+it("does not mention the defaults of a new flag, but says when one is restored", () => {
+  const defaults = { fallthrough: "rollout", stickiness: "default", bucketing_key: null, tags: [] };
+  expect(fieldChanges(change({ before: null, after: defaults }))).toEqual([]);
+  const restored = change({ before: { ...defaults, fallthrough: "off", tags: ["a", "b"] }, after: defaults });
+  expect(fieldChanges(restored)).toEqual([
+    { field: "fallthrough", before: "Off", after: "Rollout" },
+    { field: "tags", before: "a, b", after: null },
+  ]);
+});
+
 it("shows an unknown action unchanged", () => {
   expect(verbOf(change({ action: "flag.archived", before: null }))).toBe("flag.archived");
 });

@@ -1,7 +1,10 @@
 /** Describes a change in words and by field. */
 
 import type { Change } from "../api/changes";
+import type { Condition, Prerequisite, Variant } from "../api/client";
 import { t } from "../texts";
+import { DEFAULT_STICKINESS, prerequisiteInWords } from "./audience";
+import { clauseParts, inWords } from "./conditions";
 
 export interface FieldChange {
   readonly field: string;
@@ -11,12 +14,20 @@ export interface FieldChange {
 
 // Fields that change every time, or that only say where the resource belongs.
 const UNSPOKEN = new Set(["id", "created_at", "updated_at", "project_id", "environment_id", "flag_id", "owner_id"]);
+// What a creation or a deletion need not mention.
+const DEFAULTS: Readonly<Record<string, unknown>> = { fallthrough: "rollout", stickiness: DEFAULT_STICKINESS };
 
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
+  const isRule = "rule_type" in (after ?? before ?? {});
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...fields]
     .filter((field) => !UNSPOKEN.has(field))
-    .map((field) => ({ field, before: shown(field, before?.[field]), after: shown(field, after?.[field]) }))
+    .filter((field) => (before !== null && after !== null) || !isDefault(field, (before ?? after)?.[field], isRule))
+    .map((field) => ({
+      field: isRule && field === "rollout_percentage" ? "share" : field,
+      before: shown(field, before?.[field]),
+      after: shown(field, after?.[field]),
+    }))
     .filter((change) => change.before !== change.after);
 }
 
@@ -29,7 +40,7 @@ export function verbOf(change: Change): string {
   return t.changes.verbs[change.action] ?? change.action;
 }
 
-/** The name of the changed resource; for a rule, the name of its flag if it is known. */
+/** The name of the changed resource; for a rule, the name of its flag if it is known, because few rules have names. */
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
@@ -38,8 +49,35 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
 
 function shown(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
+  if (typeof value === "string") return wordOf(field, value);
   if (typeof value === "boolean") return value ? t.on : t.off;
   if (typeof value === "number") return field === "rollout_percentage" ? `${value}%` : String(value);
+  if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;
+  return JSON.stringify(value);
+}
+
+function wordOf(field: string, value: string): string {
+  if (field === "fallthrough") return t.changes.fallthroughs[value] ?? value;
   if (field === "rule_type") return t.rules.types[value as keyof typeof t.rules.types];
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return value;
+}
+
+function isDefault(field: string, value: unknown, isRule: boolean): boolean {
+  if (field === "rollout_percentage") return isRule && value === 100;
+  return Object.hasOwn(DEFAULTS, field) && value === DEFAULTS[field];
+}
+
+function listed(field: string, values: readonly unknown[]): string {
+  switch (field) {
+    case "conditions":
+      return inWords(clauseParts(values as Condition[]));
+    case "variants":
+      return (values as Variant[])
+        .map(({ key, weight, value }) => `${key} (${weight}): ${JSON.stringify(value)}`)
+        .join(", ");
+    case "prerequisites":
+      return (values as Prerequisite[]).map(prerequisiteInWords).join(t.conditions.and);
+    default:
+      return values.map(String).join(", ");
+  }
 }

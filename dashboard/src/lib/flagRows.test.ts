@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { Flag, Rule } from "../api/client";
 import type { Summary } from "../api/history";
-import { audienceInShort } from "./audience";
 import { rowsOf, selectRows } from "./flagRows";
 
 const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
@@ -13,17 +12,25 @@ const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
   description: null,
   enabled: true,
   rollout_percentage: 0,
-  created_at: "2026-11-20T10:00:00.000000Z",
-  updated_at: "2026-11-20T10:00:00.000000Z",
   fallthrough: "rollout",
   bucketing_key: null,
   stickiness: "default",
   tags: [],
   variants: [],
   prerequisites: [],
+  created_at: "2026-11-20T10:00:00.000000Z",
+  updated_at: "2026-11-20T10:00:00.000000Z",
   ...values,
 });
-const rules = new Map([["b", [{ enabled: true }, { enabled: false }] as Rule[]]]);
+const rules = new Map([
+  [
+    "b",
+    [
+      { enabled: true, rollout_percentage: 100 },
+      { enabled: false, rollout_percentage: 100 },
+    ] as Rule[],
+  ],
+]);
 const summary: Summary = {
   since: "2026-11-20T10:00:00.000000Z",
   until: "2026-11-20T12:00:00.000000Z",
@@ -31,14 +38,17 @@ const summary: Summary = {
   flags: { a: [{ start: "2026-11-20T11:00:00.000000Z", on: 3, off: 1, reasons: {} }] },
 };
 const rows = rowsOf(
-  [flag("b", { enabled: false, description: "Checkout in one page" }), flag("a", { rollout_percentage: 25 })],
+  [
+    flag("b", { enabled: false, description: "Checkout in one page" }),
+    flag("a", { rollout_percentage: 25, tags: ["Payments"] }),
+  ],
   rules,
   summary,
 );
 const found = (search: Parameters<typeof selectRows>[1]) => selectRows(rows, search).map((row) => row.flag.key);
 
 it("counts only enabled rules and days with evaluations", () => {
-  expect(rows.map((row) => [row.rulesInForce, row.day?.on, row.day?.lastSeen])).toEqual([
+  expect(rows.map((row) => [row.rulesInForce.count, row.day?.on, row.day?.lastSeen])).toEqual([
     [1, 0, null],
     [0, 3, Date.parse("2026-11-20T11:00:00Z")],
   ]);
@@ -47,6 +57,7 @@ it("counts only enabled rules and days with evaluations", () => {
 it("finds every word of a search in any order and case", () => {
   expect(found({ q: "PAGE checkout" })).toEqual(["b"]);
   expect(found({ q: "page nothing" })).toEqual([]);
+  expect(found({ q: "payments" })).toEqual(["a"]);
 });
 
 it("filters and sorts", () => {
@@ -65,9 +76,4 @@ it("hides nothing by its last day until that is known", () => {
 
 it("handles keys that every object inherits", () => {
   expect(rowsOf([flag("constructor")], undefined, summary)[0]?.day?.lastSeen).toBeNull();
-});
-
-it("says who gets a flag", () => {
-  expect(audienceInShort({ enabled: true, rollout_percentage: 0 }, 0)).toBe("Everyone");
-  expect(audienceInShort({ enabled: true, rollout_percentage: 25 }, 2)).toBe("2 rules, then 25%");
 });

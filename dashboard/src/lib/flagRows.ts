@@ -2,13 +2,13 @@
 
 import type { Flag, Rule } from "../api/client";
 import type { Summary } from "../api/history";
-import { isAudience } from "./audience";
+import { isAudience, type RulesInForce, rulesInForceOf } from "./audience";
 import type { FlagsSearch } from "./search";
 import { type Bar, barsOf } from "./series";
 
 export interface FlagRow {
   readonly flag: Flag;
-  readonly rulesInForce: number;
+  readonly rulesInForce: RulesInForce;
   readonly day: Day | null;
   /** The text to search, in lower case. */
   readonly text: string;
@@ -30,9 +30,9 @@ export function rowsOf(
   const silent: Day | null = summary ? { bars: barsOf(summary, []), on: 0, off: 0, lastSeen: null } : null;
   return flags.map((flag) => ({
     flag,
-    rulesInForce: (rules?.get(flag.id) ?? []).filter((rule) => rule.enabled).length,
+    rulesInForce: rulesInForceOf(rules?.get(flag.id) ?? []),
     day: summary && Object.hasOwn(summary.flags, flag.key) ? dayOf(summary, flag.key) : silent,
-    text: `${flag.name}\n${flag.key}\n${flag.description ?? ""}`.toLowerCase(),
+    text: [flag.name, flag.key, flag.description ?? "", ...flag.tags].join("\n").toLowerCase(),
   }));
 }
 
@@ -46,7 +46,7 @@ function dayOf(summary: Summary, key: string): Day {
   };
 }
 
-/** Every word of the search must occur in the name, the key or the description. */
+/** Every word of the search must occur in the name, the key, a tag or the description. */
 export function selectRows(rows: readonly FlagRow[], search: FlagsSearch): FlagRow[] {
   const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const found = rows.filter(

@@ -44,7 +44,11 @@ it("counts reasons, most frequent first", () => {
 it("knows which reasons mean off", () => {
   expect(meansOff("Flag is globally disabled")).toBe(true);
   expect(meansOff("User not in 25% rollout")).toBe(true);
+  expect(meansOff("No targeting rule matched")).toBe(true);
+  expect(meansOff("Prerequisite new-payment is not met")).toBe(true);
   expect(meansOff("User in 25% rollout")).toBe(false);
+  expect(meansOff("Matched attributes targeting rule")).toBe(false);
+  expect(meansOff("Matched segment targeting rule")).toBe(false);
 });
 
 it("covers whole intervals that end with the current one", () => {

@@ -49,7 +49,10 @@ export function reasonsOf(intervals: readonly FlagInterval[]): ReasonCount[] {
   return [...counts].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count);
 }
 
+const OFF_REASONS: ReadonlySet<string> = new Set(["Flag is globally disabled", "No targeting rule matched"]);
+const OFF_BEGINNINGS = ["User not in ", "Prerequisite "];
+
 /** Whether a reason means off; all others mean on. */
 export function meansOff(reason: string): boolean {
-  return reason === "Flag is globally disabled" || reason.startsWith("User not in");
+  return OFF_REASONS.has(reason) || OFF_BEGINNINGS.some((beginning) => reason.startsWith(beginning));
 }

@@ -65,8 +65,15 @@ function inJavaScript({ origin, sdkKey, environment, flagKey }: Target): string 
 }`;
 }
 
-export function rolloutCommand(origin: string, path: FlagPath, percentage: number, token: string | null): string {
-  const address = `${origin}/api/projects/${path.project_id}/environments/${path.env_id}/flags/${path.flag_id}`;
+/** The call that sets the percentage of a flag's rollout, or of one of its rules. */
+export function rolloutCommand(
+  origin: string,
+  path: FlagPath & { readonly rule_id?: string },
+  percentage: number,
+  token: string | null,
+): string {
+  const flag = `${origin}/api/projects/${path.project_id}/environments/${path.env_id}/flags/${path.flag_id}`;
+  const address = path.rule_id === undefined ? flag : `${flag}/rules/${path.rule_id}`;
   return `curl -s -X PUT ${address} \\
   -H "Authorization: Bearer ${token ?? "$FLAGSTAFF_TOKEN"}" \\
   -H 'Content-Type: application/json' \\

@@ -3,6 +3,7 @@
 import type { UseFormReturnType } from "@mantine/form";
 import { useState } from "react";
 import { type FieldProblem, lineOf, Problem } from "../api/problem";
+import { t } from "../texts";
 
 export function useSubmission<Values extends object>(
   form: UseFormReturnType<Values>,
@@ -11,7 +12,9 @@ export function useSubmission<Values extends object>(
   const [refusal, setRefusal] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const show = (error: unknown): void => {
-    const known = fieldsOf(error).filter((each) => each.field in form.getValues());
+    const known = fieldsOf(error)
+      .map(placed)
+      .filter(({ field }) => field.replace(/\..*/, "") in form.getValues());
     if (known.length === 0) {
       setRefusal(lineOf(error));
       return;
@@ -31,6 +34,12 @@ export function useSubmission<Values extends object>(
     }
   });
   return { onSubmit, refusal, busy };
+}
+
+/** The field in which an item of a list is edited: "conditions.1.values.3" is the fourth in "conditions.1.values". */
+function placed({ field, message }: FieldProblem): FieldProblem {
+  const [, list, index] = /^(.+)\.(\d+)$/.exec(field) ?? [];
+  return list ? { field: list, message: t.conditions.nth(Number(index) + 1, message) } : { field, message };
 }
 
 /** A conflict names no field. It means that the key or the email is already used; no form has both. */

@@ -13,6 +13,7 @@ import { PageSkeleton } from "../components/PageSkeleton";
 import { ProblemPage } from "../components/ProblemPage";
 import { RuleList } from "../components/RuleList";
 import { Simulator } from "../components/Simulator";
+import { rulesInForceOf } from "../lib/audience";
 import { TABS, toFlagPage } from "../lib/search";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
@@ -31,7 +32,7 @@ export function FlagPage() {
   if (!flag) return error ? <ProblemPage error={error} reset={() => void refetch()} /> : <PageSkeleton />;
   const place = { project, environment, path, flag };
   return (
-    <FlagHeading {...place} rulesInForce={rules?.filter((rule) => rule.enabled).length ?? 0}>
+    <FlagHeading {...place} rulesInForce={rulesInForceOf(rules ?? [])}>
       <Tabs
         value={search.tab ?? "overview"}
         onChange={(tab) => void navigate({ search: toFlagPage({ tab }), replace: true })}
@@ -48,7 +49,7 @@ export function FlagPage() {
         <Tabs.Panel value="overview">
           <div className={classes.overview}>
             <RuleList {...place} rules={rules} />
-            <Simulator {...place} />
+            <Simulator {...place} rules={rules ?? []} />
           </div>
         </Tabs.Panel>
         <Tabs.Panel value="history">

@@ -2,8 +2,10 @@
 
 import { accounts } from "./accounts";
 import { common, palette, problems, shell } from "./common";
+import { conditions } from "./conditions";
 import { code, flag, flags, rules, simulator } from "./flags";
 import { changes, history } from "./history";
+import { segments } from "./segments";
 import { deletion, projects, settings } from "./projects";
 
 export const t = {
@@ -11,6 +13,7 @@ export const t = {
   accounts,
   changes,
   code,
+  conditions,
   deletion,
   flag,
   flags,
@@ -19,6 +22,7 @@ export const t = {
   problems,
   projects,
   rules,
+  segments,
   settings,
   shell,
   simulator,

@@ -53,6 +53,7 @@ export const deletion = {
   environment:
     "Its flags, rules and evaluation history are deleted permanently. Applications that request it will get a 404.",
   flag: "Its rules are deleted too. Responses to applications will no longer contain it. Its evaluation history is kept.",
+  segment: "Rules can no longer refer to it. A segment that is used by a rule cannot be deleted.",
   rule: "The users it matched will be evaluated by the other rules and the rollout.",
   prompt: "Type the name to confirm",
   done: (name: string) => `${name} was deleted.`,

@@ -1,0 +1,58 @@
+/** Segments of a project, which rules of flags in all its environments can refer to. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client, type NewSegment } from "./client";
+import { ask } from "./problem";
+
+const BASE = "/api/projects/{project_id}/segments";
+
+export function segmentsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["segments", projectId],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
+  });
+}
+
+/** The flags with a rule for a segment, by environment. */
+export function segmentUsesQuery(projectId: string, segmentId: string) {
+  return queryOptions({
+    queryKey: ["segment-uses", projectId, segmentId],
+    queryFn: ({ signal }) =>
+      ask(client.GET(`${BASE}/{segment_id}/flags`, { params: at(projectId, segmentId), signal })),
+    staleTime: 0,
+  });
+}
+
+export function useCreateSegment(projectId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: (body: NewSegment) => ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
+    onSuccess: refresh,
+  });
+}
+
+export function useUpdateSegment(projectId: string, segmentId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: (body: Omit<NewSegment, "key">) =>
+      ask(client.PUT(`${BASE}/{segment_id}`, { params: at(projectId, segmentId), body })),
+    onSuccess: refresh,
+  });
+}
+
+export function useDeleteSegment(projectId: string, segmentId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: () => ask(client.DELETE(`${BASE}/{segment_id}`, { params: at(projectId, segmentId) })),
+    onSuccess: refresh,
+  });
+}
+
+function at(projectId: string, segmentId: string) {
+  return { path: { project_id: projectId, segment_id: segmentId } };
+}
+
+function useRefresh(projectId: string) {
+  const cache = useQueryClient();
+  return () => cache.invalidateQueries({ queryKey: segmentsQuery(projectId).queryKey });
+}

@@ -1,0 +1,104 @@
+/** One condition: an attribute, how it is compared, and with which values. */
+
+import { Checkbox, NativeSelect, Text, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Operator } from "../api/client";
+import { conditionParts, inWords, kindOf, OPERATOR_KINDS, takesList } from "../lib/conditions";
+import { type ConditionDraft, conditionOf, withOperator } from "../lib/conditionDrafts";
+import { t } from "../texts";
+import classes from "./ConditionFields.module.css";
+import { IconButton } from "./IconButton";
+import { IconTrash } from "./icons";
+import { ValuesField } from "./ValuesField";
+
+interface Props {
+  readonly index: number;
+  readonly draft: ConditionDraft;
+  /** The id of the list of attributes to suggest. */
+  readonly attributes: string;
+  readonly errors: Readonly<Record<string, ReactNode>>;
+  readonly takesFocus: boolean;
+  readonly onChange: (draft: ConditionDraft) => void;
+  readonly onRemove: () => void;
+}
+
+const OPERATORS = (Object.keys(OPERATOR_KINDS) as (keyof typeof OPERATOR_KINDS)[]).map((kind) => ({
+  group: t.conditions.kinds[kind],
+  items: OPERATOR_KINDS[kind].map((value) => ({ value, label: t.conditions.operators[value] })),
+}));
+
+export function ConditionField({ index, draft, attributes, errors, takesFocus, onChange, onRemove }: Props) {
+  const path = `conditions.${index}`;
+  const kind = kindOf(draft.operator);
+  return (
+    <fieldset className={classes.condition} aria-label={t.conditions.group(index + 1)}>
+      <div className={classes.comparison}>
+        <TextInput
+          label={t.conditions.attribute}
+          placeholder={t.conditions.attributePlaceholder}
+          list={attributes}
+          maxLength={128}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus={takesFocus}
+          data-path={`${path}.attribute`}
+          error={errors[`${path}.attribute`]}
+          value={draft.attribute}
+          onChange={(event) => onChange({ ...draft, attribute: event.currentTarget.value })}
+        />
+        <NativeSelect
+          label={t.conditions.operator}
+          data={OPERATORS}
+          data-path={`${path}.operator`}
+          error={errors[`${path}.operator`]}
+          value={draft.operator}
+          onChange={(event) => onChange(withOperator(draft, event.currentTarget.value as Operator))}
+        />
+        <IconButton
+          hint={t.conditions.remove}
+          label={t.conditions.removeOf(index + 1)}
+          className={classes.remove}
+          onClick={onRemove}
+        >
+          <IconTrash size={16} />
+        </IconButton>
+      </div>
+      <ValuesField
+        path={`${path}.values`}
+        operator={draft.operator}
+        text={draft.text}
+        error={errors[`${path}.values`]}
+        onChange={(text) => onChange({ ...draft, text })}
+      />
+      <div className={classes.options}>
+        {kind === "text" && (
+          <Checkbox
+            size="xs"
+            label={t.conditions.caseInsensitive}
+            checked={draft.case_insensitive}
+            onChange={(event) => onChange({ ...draft, case_insensitive: event.currentTarget.checked })}
+          />
+        )}
+        <Checkbox
+          size="xs"
+          label={t.conditions.negate}
+          checked={draft.negate}
+          onChange={(event) => onChange({ ...draft, negate: event.currentTarget.checked })}
+        />
+      </div>
+      <InWords draft={draft} />
+    </fieldset>
+  );
+}
+
+function InWords({ draft }: { draft: ConditionDraft }) {
+  const meetsWithout = draft.operator === "not_in" && !draft.negate;
+  const condition = conditionOf(draft);
+  const isEmpty = !draft.attribute.trim() || (!takesList(draft.operator) && !draft.text);
+  return (
+    <Text size="xs" c="dimmed" className="break">
+      {!isEmpty && `${t.conditions.metIf} ${inWords(conditionParts(condition))}. `}
+      {meetsWithout ? t.conditions.missingNotIn : t.conditions.missing}
+    </Text>
+  );
+}

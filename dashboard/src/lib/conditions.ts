@@ -1,0 +1,86 @@
+/** Describes conditions in words, and converts them for the form in which they are edited. */
+
+import type { Condition, Operator, Rule } from "../api/client";
+import { t } from "../texts";
+
+/** A piece of a sentence: words, one value, or more values than a sentence can hold. */
+export type Part = { readonly words: string } | { readonly value: string } | { readonly values: readonly string[] };
+
+export const BUILT_IN = ["user_id", "user_email", "email_domain", "environment", "current_time"] as const;
+
+function isBuiltIn(attribute: string): attribute is (typeof BUILT_IN)[number] {
+  return (BUILT_IN as readonly string[]).includes(attribute);
+}
+
+/** The operators by what they compare, in the order in which they are offered. */
+export const OPERATOR_KINDS = {
+  text: ["in", "not_in", "starts_with", "ends_with", "contains", "matches"],
+  number: ["eq", "gt", "gte", "lt", "lte"],
+  moment: ["before", "after"],
+  version: ["semver_eq", "semver_gt", "semver_gte", "semver_lt", "semver_lte"],
+  network: ["in_network"],
+} as const satisfies Record<string, readonly Operator[]>;
+type Kind = keyof typeof OPERATOR_KINDS;
+
+const LISTS: ReadonlySet<Operator> = new Set(["in", "not_in", "starts_with", "ends_with", "contains", "in_network"]);
+const MOST_VALUES_IN_A_SENTENCE = 3;
+
+export function kindOf(operator: Operator): Kind {
+  const kinds = Object.entries(OPERATOR_KINDS) as [Kind, readonly Operator[]][];
+  return kinds.find(([, operators]) => operators.includes(operator))?.[0] ?? "text";
+}
+
+export function takesList(operator: Operator): boolean {
+  return LISTS.has(operator);
+}
+
+export function conditionParts(condition: Condition): Part[] {
+  const { attribute, operator, values, case_insensitive: ignoresCase, negate = false } = condition;
+  const words = t.conditions.comparison[operator][negate ? "not" : "is"];
+  const comparison = values.length === 1 ? words.one : words.many;
+  return [
+    ...attributeParts(attribute),
+    { words: ` ${comparison} ` },
+    ...valueParts(values),
+    ...(ignoresCase ? [{ words: t.conditions.ignoringCase }] : []),
+  ];
+}
+
+/** Conditions as one clause: "plan is pro and country is one of PT, ES". */
+export function clauseParts(conditions: readonly Condition[]): Part[] {
+  return conditions.flatMap((each, index) => [
+    ...(index > 0 ? [{ words: t.conditions.and }] : []),
+    ...conditionParts(each),
+  ]);
+}
+
+type Targeting = Pick<Rule, "rule_type" | "rule_value" | "conditions">;
+
+/** Whom a rule matches: "If the email is ada@acme.com and plan is pro". */
+export function ruleParts({ rule_type: type, rule_value: value, conditions }: Targeting): Part[] {
+  if (type !== "attributes") {
+    const more = conditions.length > 0 ? [{ words: t.conditions.and }, ...clauseParts(conditions)] : [];
+    return [{ words: `${t.rules.sentence[type]} ` }, { value: value ?? "" }, ...more];
+  }
+  if (conditions.length === 0) return [{ words: t.rules.forEveryone }];
+  return [{ words: t.rules.sentence.attributes }, ...clauseParts(conditions)];
+}
+
+export function inWords(parts: readonly Part[]): string {
+  return parts
+    .map((part) => {
+      if ("words" in part) return part.words;
+      return "value" in part ? part.value : t.conditions.values(part.values.length);
+    })
+    .join("");
+}
+
+function attributeParts(attribute: string): Part[] {
+  if (!isBuiltIn(attribute)) return [{ value: attribute }];
+  return [{ words: t.conditions.attributes[attribute] }];
+}
+
+function valueParts(values: readonly string[]): Part[] {
+  if (values.length > MOST_VALUES_IN_A_SENTENCE) return [{ values }];
+  return values.flatMap((value, index) => [...(index > 0 ? [{ words: ", " }] : []), { value }]);
+}

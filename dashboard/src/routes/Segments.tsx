@@ -1,0 +1,45 @@
+/** The segments of a project: conditions with a name, which the rules of its flags can refer to. */
+
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
+import { segmentsQuery } from "../api/segments";
+import { Empty } from "../components/Empty";
+import { IconGroup, IconPlus } from "../components/icons";
+import { Page } from "../components/Page";
+import { RowsSkeleton } from "../components/PageSkeleton";
+import { LoadFailed } from "../components/ProblemPage";
+import { SegmentDialog } from "../components/SegmentDialog";
+import { SegmentRow } from "../components/SegmentRow";
+import classes from "../components/SegmentRow.module.css";
+import { useDialog } from "../lib/useDialog";
+import { useProject } from "../lib/useHere";
+import { t } from "../texts";
+
+export function Segments() {
+  const project = useProject();
+  const creation = useDialog();
+  const create = useRef<HTMLButtonElement>(null);
+  const { data: segments, error, refetch } = useQuery(segmentsQuery(project.id));
+  const button = (
+    <Button ref={create} leftSection={<IconPlus size={16} />} onClick={creation.open} flex="none">
+      {t.segments.new}
+    </Button>
+  );
+  const isEmpty = segments?.length === 0;
+  return (
+    <Page title={t.segments.heading} intro={t.segments.intro} actions={button}>
+      {error && !segments && <LoadFailed error={error} onRetry={refetch} />}
+      {!segments && !error && <RowsSkeleton rows={4} height={64} />}
+      {isEmpty && <Empty icon={<IconGroup size={22} />} title={t.segments.emptyHeading} text={t.segments.emptyText} />}
+      {segments && !isEmpty && (
+        <ul className={classes.list}>
+          {segments.map((each) => (
+            <SegmentRow key={each.id} projectId={project.id} segment={each} onDeleted={() => create.current?.focus()} />
+          ))}
+        </ul>
+      )}
+      <SegmentDialog projectId={project.id} {...creation.props} />
+    </Page>
+  );
+}
