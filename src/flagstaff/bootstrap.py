@@ -11,6 +11,7 @@ import structlog
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.domain.quotas import (
+    ConditionsQuota,
     environments_per_project,
     flags_per_environment,
     projects_per_account,
@@ -150,6 +151,7 @@ class Flagstaff:
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
+        quota_of_conditions = ConditionsQuota(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
             known_clients=KnownClients(self.database, now, tokens),
@@ -157,13 +159,16 @@ class Flagstaff:
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
             ),
-            segments=Segments(self.database, now, segments_per_project(settings.max_segments_per_project)),
+            segments=Segments(
+                self.database, now, segments_per_project(settings.max_segments_per_project), quota_of_conditions
+            ),
             flags=Flags(self.database, now, flags_per_environment(settings.max_flags_per_environment)),
             rules=Rules(
                 self.database,
                 now,
                 rules_per_flag(settings.max_rules_per_flag),
                 rules_per_environment(settings.max_rules_per_environment),
+                quota_of_conditions,
             ),
             changes=Changes(self.database),
             history=self._history,

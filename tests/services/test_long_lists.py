@@ -8,13 +8,14 @@ import pytest
 
 from flagstaff import pacing
 from flagstaff.domain.changes import Actor
-from flagstaff.domain.quotas import flags_per_environment, rules_per_environment, rules_per_flag
+from flagstaff.domain.quotas import ConditionsQuota, flags_per_environment, rules_per_environment, rules_per_flag
 from flagstaff.services.flags import Flags
 from flagstaff.services.rules import Rules
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
+RULES_QUOTAS = rules_per_flag(10), rules_per_environment(1_000), ConditionsQuota(10**6)
 ACCOUNT = make_account()
 ACTOR = Actor(ACCOUNT.id, ACCOUNT.email)
 PROJECT = make_project(ACCOUNT.id)
@@ -31,7 +32,9 @@ def list_flags(database: Database) -> Awaitable[object]:
 
 
 def list_rules(database: Database) -> Awaitable[object]:
-    service = Rules(database, lambda: datetime.now(UTC), rules_per_flag(10), rules_per_environment(1_000))
+    service = Rules(
+        database, lambda: datetime.now(UTC), rules_per_flag(10), rules_per_environment(1_000), ConditionsQuota(10**6)
+    )
     return service.list_rules_of_environment(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 

@@ -66,3 +66,33 @@ async def test_a_flag_may_have_so_many_rules(ada: Caller, environment: Json) -> 
     assert "FLAGSTAFF_MAX_RULES_PER_FLAG" in answers[2].json()["detail"]
     assert len((await ada.get(path)).json()) == 2
     await ada.create_rule(await ada.create_flag(environment, key="other"))
+
+
+@quota("CONDITION_CHARACTERS", 400)
+async def test_the_conditions_of_an_environment_may_have_so_many_characters(ada: Caller, environment: Json) -> None:
+    flag = await ada.create_flag(environment)
+    path = f"{flag_path(flag)}/rules"
+    long = {"attribute": "plan", "operator": "in", "values": ["x" * 200]}
+    created = await ada.post(path, json={"rule_type": "attributes", "conditions": [long]})
+    assert created.status_code == 201
+
+    refusals = [
+        await ada.post(path, json={"rule_type": "attributes", "conditions": [long]}),
+        await ada.put(f"{path}/{created.json()['id']}", json={"conditions": [long, long]}),
+    ]
+
+    assert [each.status_code for each in refusals] == [409, 409]
+    assert all("FLAGSTAFF_MAX_CONDITION_CHARACTERS allows 400" in each.json()["detail"] for each in refusals)
+    assert (await ada.get(path)).json() == [created.json()]
+
+
+@quota("CONDITION_CHARACTERS", 400)
+async def test_the_conditions_of_a_projects_segments_may_have_so_many_characters(ada: Caller, project: Json) -> None:
+    path = f"{project_path(project)}/segments"
+    long = {"attribute": "plan", "operator": "in", "values": ["x" * 200]}
+    answers = [await ada.post(path, json={"name": "x", "key": key, "conditions": [long]}) for key in ("a", "b")]
+
+    assert [each.status_code for each in answers] == [201, 409]
+    segment = answers[0].json()
+    assert (await ada.put(f"{path}/{segment['id']}", json={"conditions": [long, long]})).status_code == 409
+    assert (await ada.get(path)).json() == [segment]

@@ -24,6 +24,23 @@ class Quota:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class ConditionsQuota:
+    """At most `maximum` characters of conditions in a place, because every evaluation may have to check all of them."""
+
+    maximum: int
+
+    def require_within(self, place: str, characters: int) -> None:
+        """Raise Error CONFLICT if a place has more characters of conditions."""
+        if characters > self.maximum:
+            raise Error(
+                Code.CONFLICT,
+                f"The conditions of the {place} would have {characters} characters, and "
+                f"FLAGSTAFF_MAX_CONDITION_CHARACTERS allows {self.maximum}. Delete conditions or values that are no "
+                "longer used, or ask the operator to raise the setting.",
+            )
+
+
 def projects_per_account(maximum: int) -> Quota:
     """The quota of an account's projects."""
     return Quota(maximum, "account", "projects", "FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT")

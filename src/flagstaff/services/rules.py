@@ -13,7 +13,7 @@ from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.flags import Rule, RuleType, check_rule_value
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.quotas import Quota
+from flagstaff.domain.quotas import ConditionsQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.services.conditions import check_given_conditions
@@ -31,6 +31,7 @@ class Rules:
     now: Callable[[], datetime]
     quota_per_flag: Quota
     quota_per_environment: Quota
+    quota_of_conditions: ConditionsQuota
 
     async def create_rule(self, actor: Actor, path: FlagPath, **values: Any) -> Rule:
         """Create a rule with these fields; those that have a default may be left out.
@@ -52,6 +53,7 @@ class Rules:
             present = await rules.count_environment_rules(connection, path.environment_id)
             self.quota_per_environment.require_room(present)
             await rules.create_rule(transaction.connection, rule)
+            await self._require_room_for_conditions(connection, path, rule)
             await record(transaction, change_of(actor, "rule.created", now, scope_of(flag), after=rule))
         return rule
 
@@ -103,6 +105,8 @@ class Rules:
                 require_variant(flag, updated)
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
+            if updated.conditions != rule.conditions:
+                await self._require_room_for_conditions(transaction.connection, path, updated)
             change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)
             await record(transaction, change)
             return updated
@@ -114,6 +118,12 @@ class Rules:
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             await rules.delete_rule(transaction.connection, rule_id)
             await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))
+
+    async def _require_room_for_conditions(self, connection: Connection, path: FlagPath, rule: Rule) -> None:
+        """Raise Error CONFLICT if the conditions of the environment have become too long with this rule's."""
+        if rule.conditions:
+            characters = await rules.count_condition_characters(connection, path.environment_id)
+            self.quota_of_conditions.require_within("environment", characters)
 
 
 def _require_valid_value(rule: Rule) -> None:

@@ -13,14 +13,14 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.quotas import Quota
+from flagstaff.domain.quotas import ConditionsQuota, Quota
 from flagstaff.domain.segments import Segment
 from flagstaff.pacing import collect
 from flagstaff.services.access import open_project
 from flagstaff.services.conditions import check_given_conditions
 from flagstaff.storage import segments
 from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database
+from flagstaff.storage.database import Connection, Database
 
 _NAMED_FLAGS = 20
 
@@ -32,6 +32,7 @@ class Segments:
     database: Database
     now: Callable[[], datetime]
     quota: Quota
+    quota_of_conditions: ConditionsQuota
 
     async def create_segment(self, actor: Actor, project_id: UUID, **values: Any) -> Segment:
         """Create a segment with these fields.
@@ -46,6 +47,7 @@ class Segments:
             await open_project(transaction.connection, actor, project_id, for_update=True)
             self.quota.require_room(await segments.count_segments(transaction.connection, project_id))
             await segments.create_segment(transaction.connection, segment)
+            await self._require_room_for_conditions(transaction.connection, project_id)
             await record(transaction, change_of(actor, "segment.created", now, Scope(project_id), after=segment))
         return segment
 
@@ -88,6 +90,8 @@ class Segments:
                 return segment
             updated = replace(updated, updated_at=later_than(segment.updated_at, self.now()))
             await segments.update_segment(transaction.connection, updated)
+            if updated.conditions != segment.conditions:
+                await self._require_room_for_conditions(transaction.connection, project_id)
             scope = Scope(project_id)
             change = change_of(actor, "segment.updated", updated.updated_at, scope, before=segment, after=updated)
             await record(transaction, change)
@@ -105,6 +109,11 @@ class Segments:
             await segments.delete_segment(connection, segment_id)
             change = change_of(actor, "segment.deleted", self.now(), Scope(project_id), before=segment)
             await record(transaction, change)
+
+    async def _require_room_for_conditions(self, connection: Connection, project_id: UUID) -> None:
+        """Raise Error CONFLICT if the conditions of the project's segments have become too long."""
+        characters = await segments.count_condition_characters(connection, project_id)
+        self.quota_of_conditions.require_within("project's segments", characters)
 
 
 def _in_use(segment: Segment, flags: Sequence[tuple[str, str]]) -> Error:

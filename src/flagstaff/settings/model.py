@@ -162,6 +162,14 @@ class Settings:
     max_rules_per_environment: int = field(
         metadata=_read_by(_quota, "20000", "The number of targeting rules that the flags of an environment may have.")
     )
+    max_condition_characters: int = field(
+        metadata=_read_by(
+            _quota,
+            "2000000",
+            "The maximum number of characters of the conditions of an environment's rules, and of those of a project's "
+            "segments.",
+        )
+    )
     registration: Registration = field(
         metadata=_read_by(
             values.choice_parser(Registration),

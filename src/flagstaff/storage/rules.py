@@ -48,6 +48,11 @@ _count_in_environment = (
     .select_from(tables.rules.join(tables.flags))
     .where(tables.flags.c.environment_id == sa.bindparam("environment"))
 )
+_condition_characters = (
+    sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.conditions, sa.Text))), 0))
+    .select_from(tables.rules.join(tables.flags))
+    .where(tables.flags.c.environment_id == sa.bindparam("environment"))
+)
 _update = tables.rules.update().where(_columns.id == sa.bindparam("rule"))
 _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
@@ -104,6 +109,11 @@ async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:
 async def count_environment_rules(connection: AsyncConnection, environment_id: UUID) -> int:
     """How many rules the flags of an environment have."""
     return int((await connection.execute(_count_in_environment, {"environment": environment_id})).scalar_one())
+
+
+async def count_condition_characters(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many characters the conditions of the rules of an environment have, as JSON."""
+    return int((await connection.execute(_condition_characters, {"environment": environment_id})).scalar_one())
 
 
 async def update_rule(connection: AsyncConnection, rule: Rule) -> None:

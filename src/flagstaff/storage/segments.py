@@ -36,6 +36,9 @@ _versions = sa.select(_columns.id, _columns.updated_at).where(_in_project)
 _chosen = _segment.where(_columns.id.in_(sa.bindparam("segments", expanding=True)))
 _key = sa.select(_columns.id).where(_columns.key == sa.bindparam("key"), _in_project)
 _count = sa.select(sa.func.count()).where(_in_project)
+_condition_characters = sa.select(
+    sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.conditions, sa.Text))), 0)
+).where(_in_project)
 _update = tables.project_segments.update().where(_columns.id == sa.bindparam("segment"))
 _delete = tables.project_segments.delete().where(_columns.id == sa.bindparam("segment"))
 _users = (
@@ -94,6 +97,11 @@ async def find_segments(connection: AsyncConnection, segment_ids: Collection[UUI
 async def count_segments(connection: AsyncConnection, project_id: UUID) -> int:
     """How many segments a project has."""
     return int((await connection.execute(_count, {"project": project_id})).scalar_one())
+
+
+async def count_condition_characters(connection: AsyncConnection, project_id: UUID) -> int:
+    """How many characters the conditions of a project's segments have, as JSON."""
+    return int((await connection.execute(_condition_characters, {"project": project_id})).scalar_one())
 
 
 async def list_flags_in(connection: AsyncConnection, project_id: UUID, key: str) -> list[tuple[str, str]]:
