@@ -41,22 +41,30 @@ class Connection:
             self.writer.write(sent)
             head = await self.reader.readuntil(b"\r\n\r\n")
             left = _content_length(head)
-            while left:
-                read = await self.reader.read(min(left, _READ_BYTES))
-                if not read:
-                    return 0
-                left -= len(read)
+            if left is not None:
+                await self._discard(left)
+            elif b"transfer-encoding: chunked" in head.lower():
+                while size := int(await self.reader.readuntil(b"\r\n"), 16):
+                    await self._discard(size + 2)
+                await self._discard(2)
         except (ConnectionError, asyncio.IncompleteReadError):
             return 0
         return int(head[9:12])
+
+    async def _discard(self, left: int) -> None:
+        while left:
+            read = await self.reader.read(min(left, _READ_BYTES))
+            if not read:
+                raise ConnectionResetError
+            left -= len(read)
 
     def close(self) -> None:
         """Close it."""
         self.writer.close()
 
 
-def _content_length(head: bytes) -> int:
+def _content_length(head: bytes) -> int | None:
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             return int(line.partition(b":")[2])
-    return 0
+    return None

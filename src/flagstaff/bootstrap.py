@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -43,7 +43,7 @@ from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.storage.data_directory import DataDirectory
-from flagstaff.storage.database import Database
+from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
 from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
@@ -64,6 +64,8 @@ _RETRY_SECONDS = 1.0
 # How long a stop may take after the time allowed for running requests.
 _DRAIN_SECONDS = 2.0
 _FLUSH_SECONDS = 3.0
+_CLOSE_SECONDS = 1.0
+_READINESS_SECONDS = 5.0  # a database that takes longer to answer hangs
 # How many addresses the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 # How often the history that is too old, or whose environment was deleted, and old idempotency keys are removed.
@@ -193,6 +195,7 @@ class Flagstaff:
         self._directory.warn_if_open()
         for revision in await migrate(self._settings.database_url, self._settings.data_dir):
             log.info("migrated", revision=revision)
+        self.database.note_files()
         await self.snapshots.start()
         if self._instances:
             purpose, is_working = "applies the changes of other instances", self._instances.is_connected
@@ -206,13 +209,15 @@ class Flagstaff:
         await asyncio.gather(
             self._supervisor.drain(_DRAIN_SECONDS),
             *(self._supervisor.finish(name, _DRAIN_SECONDS) for name in _PERIODIC),
+            self._recorder.stop(_FLUSH_SECONDS),
         )
-        await self._recorder.stop(_FLUSH_SECONDS)
         await self._supervisor.finish(_FEED, 0)  # other instances no longer wait for this one
         await self._supervisor.drain(0)
         if self._owns_passwords:
             self._passwords.close()
-        await self.database.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):  # a database that hangs would delay the stop for minutes
+                await self.database.close()
         self._directory.unlock()
 
     def make_acceptor(self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol]) -> Acceptor:
@@ -285,7 +290,13 @@ class Flagstaff:
         export.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: tasks.restarts)
 
     async def _check_readiness(self) -> None:
-        if not await is_current(self.database):
+        self.database.require_files(CONFIGURATION_FILE, HISTORY_FILE)
+        try:
+            async with asyncio.timeout(_READINESS_SECONDS):
+                is_migrated = await is_current(self.database)
+        except TimeoutError as error:
+            raise unavailable(f"The database has not answered for {_READINESS_SECONDS:g} seconds.") from error
+        if not is_migrated:
             raise unavailable("The database is not migrated to this version. Run: flagstaff migrate")
         problems = [*self._supervisor.problems(), *self.snapshots.problems()]
         if problems:
@@ -303,6 +314,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
     flagstaff = Flagstaff(settings)
     try:
         if not await is_current(flagstaff.database):
+            await flagstaff.database.close()  # no other connection may have the files open
             await _migrate_alone(settings)
         yield flagstaff.accounts
     finally:

@@ -105,8 +105,9 @@ async def test_a_row_shows_the_audience_and_the_last_day_of_a_flag(ada: Person, 
     await ada.api.create_rule(express)
     await ada.api.evaluate(project["sdk_key"])
     evaluations = f"/api{environment_page(environment)}/evaluations"
-    while not (await ada.api.get(evaluations)).json()["items"]:
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(30):
+        while not (await ada.api.get(evaluations)).json()["items"]:
+            await asyncio.sleep(0.02)
     await ada.page.goto(environment_page(environment))
     row = ada.page.get_by_role("row").filter(has_text="Express payment")
     await expect(row).to_contain_text("1 rule, then everyone")

@@ -1,13 +1,19 @@
 """A PostgreSQL outage under load: evaluations continue from memory, management returns 503, and everything recovers."""
 
 import asyncio
+import time
+from pathlib import Path
 
+import pytest
+
+from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.api import flag_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess
-from tests.support.stores import Store
+from tests.support.stores import Store, sqlite_store
 
+GRANTED_SECONDS = 10  # the time that process managers allow before they kill
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
@@ -60,3 +66,62 @@ async def test_a_crash_of_the_database_does_not_affect_evaluations_either(
         assert set(load.statuses["evaluate"]) == {200}
         assert set(load.statuses["manage"]) <= {200, 201, 503}
         await load.assert_writes_are_there(caller)
+
+
+async def test_a_database_that_hangs_is_reported_and_delays_neither_evaluations_nor_a_stop(
+    outage_postgres: PostgresServer, outage_store: Store
+) -> None:
+    async with ServerProcess(outage_store, UNLIMITED) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        flags = [await caller.create_flag() for _ in range(3)]
+        async with under_load(caller) as load:
+            await load.until_well_under_way()
+            with outage_postgres.hanging():
+                evaluations = len(load.evaluated)
+                async with asyncio.timeout(10):
+                    answer = await caller.get("/ready")
+                assert answer.status_code == 503
+                await load.until(lambda: len(load.evaluated) > evaluations + 100)
+                toggles = [asyncio.create_task(caller.post(f"{flag_path(flag)}/toggle")) for flag in flags]
+                await asyncio.wait(toggles, timeout=1)
+                began = time.monotonic()
+                assert await server.stop() == 0
+                assert time.monotonic() - began < GRANTED_SECONDS
+                for toggle in toggles:
+                    assert (await toggle).status_code == 503
+        assert "Traceback" not in server.log
+        await server.start()
+        await caller.log_in()
+        await load.assert_writes_are_there(caller)
+        async with asyncio.timeout(30):
+            while load.evaluated.keys() - await load.recorded_users(caller):
+                await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("name", [CONFIGURATION_FILE, HISTORY_FILE])
+async def test_no_write_is_acknowledged_once_the_database_is_deleted(
+    sqlite_template: Path, data_directory: Path, name: str
+) -> None:
+    async with (
+        ServerProcess(sqlite_store(sqlite_template, data_directory)) as server,
+        RemoteCaller(server.url) as caller,
+    ):
+        await caller.sign_up()
+        project = await caller.create_project()
+        flag = await caller.create_flag(await caller.get_environment(project))
+        (data_directory / name).rename(data_directory / "aside")
+        toggle = await caller.post(f"{flag_path(flag)}/toggle")
+        if name == CONFIGURATION_FILE:
+            assert (toggle.status_code, "was deleted or replaced" in toggle.json()["detail"]) == (503, True)
+        else:
+            assert toggle.status_code == 200
+        answer = await caller.evaluate(project["sdk_key"])
+        assert answer.json()["flags"][flag["key"]]["enabled"] is (name == CONFIGURATION_FILE)
+        async with asyncio.timeout(5):
+            while (await caller.get("/ready")).status_code != 503:
+                await asyncio.sleep(0.05)
+        (data_directory / "aside").rename(data_directory / name)
+        assert (await caller.post(f"{flag_path(flag)}/toggle")).status_code == 200
+        async with asyncio.timeout(5):
+            while (await caller.get("/ready")).status_code != 200:
+                await asyncio.sleep(0.05)

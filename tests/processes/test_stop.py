@@ -5,12 +5,16 @@ import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
+import asyncpg
 import pytest
 
+from flagstaff.storage import dialect
+from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess
-from tests.support.stores import Store
+from tests.support.stores import Store, postgresql_store
 
 GRANTED_SECONDS = 10  # the time that process managers allow before they kill
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
@@ -35,7 +39,7 @@ async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_acknowledge
             assert not missing, f"{len(missing)} of {len(load.evaluated)} evaluations are not in the history"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_running_request_is_finished_while_new_connections_are_refused(
     server: ServerProcess, number: signal.Signals
 ) -> None:
@@ -60,6 +64,30 @@ async def test_a_client_that_never_finishes_its_request_does_not_delay_the_stop(
         asked = time.monotonic()
         assert await server.stop() == 0
         assert time.monotonic() - asked < GRANTED_SECONDS
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_start_that_waits_for_another_ones_migration_can_be_ended(
+    postgres: PostgresServer, data_directory: Path, number: signal.Signals
+) -> None:
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    async with postgresql_store(postgres, data_directory, template="template1") as store:
+        assert store.database_url is not None
+        migrating = dialect.migrating_engine(store.database_url, data_directory, data_directory)
+        operator = await asyncpg.connect(store.database_url)
+        server = ServerProcess(store)
+        try:
+            async with migrating.begin(), asyncio.timeout(30):
+                await server.launch()
+                while not await operator.fetchval(waiting):
+                    await asyncio.sleep(0.02)
+                server.signal(number)
+                assert await server.wait() == 0
+        finally:
+            await server.kill()
+            await operator.close()
+            await migrating.dispose()
+        assert "Traceback" not in server.log
 
 
 @asynccontextmanager

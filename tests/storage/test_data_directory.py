@@ -120,3 +120,9 @@ def test_a_new_directory_is_private(tmp_path: Path) -> None:
         directory.warn_if_open()
     assert stat.S_IMODE(directory.path.stat().st_mode) == 0o700
     assert log == []
+
+
+def test_a_secret_key_that_is_not_text_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "secret-key").write_bytes(b"\xff" * 64)
+    with pytest.raises(Error, match="is not text"):
+        DataDirectory(tmp_path).find_secret_key()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+import asyncpg
 import pytest
 import sqlalchemy as sa
 
@@ -94,6 +95,38 @@ async def test_a_stopped_server_is_unavailable_until_it_is_back(
     assert await each_outcome(outage_database) == [Code.UNAVAILABLE] * 4
     outage_postgres.start()
     assert await each_outcome(outage_database) == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "meanwhile"),
+    [
+        ("default_transaction_read_only", "on", "SELECT 1"),
+        ("lock_timeout", "1", "LOCK TABLE accounts"),
+        ("statement_timeout", "20", "LOCK TABLE accounts"),
+    ],
+)
+async def test_a_server_that_refuses_to_write_is_unavailable_until_it_writes_again(
+    outage_store: Store, setting: str, value: str, meanwhile: str
+) -> None:
+    url = outage_store.database_url
+    assert url is not None
+    operator = await asyncpg.connect(url)
+    database = Database(url, outage_store.data_directory)
+    try:
+        on_this_one = f"ALTER DATABASE {url.rpartition('/')[2]}"
+        await operator.execute(f"{on_this_one} SET {setting} = {value}")
+        async with operator.transaction():
+            await operator.execute(meanwhile)
+            with pytest.raises(Error) as refusal:
+                await write_alone(database)
+        assert refusal.value.code is Code.UNAVAILABLE
+        assert refusal.value.retry_after_seconds
+        await operator.execute(f"{on_this_one} RESET {setting}")
+        await database.close()  # the setting applies to new connections
+        await write_alone(database)
+    finally:
+        await operator.close()
+        await database.close()
 
 
 async def test_a_server_that_stops_during_a_transaction_is_unavailable(
@@ -229,7 +262,8 @@ async def test_a_transaction_cancelled_half_way_stores_and_announces_nothing(dat
             await asyncio.Event().wait()
 
     task = asyncio.create_task(write_and_linger())
-    await written.wait()
+    async with asyncio.timeout(30):
+        await written.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -250,7 +284,8 @@ async def test_a_caller_who_gives_up_does_not_stop_the_announcement(database: Da
     listener = Listener(database)
     listener.go_on.clear()
     task = asyncio.create_task(write_alone(database))
-    await listener.begun.wait()
+    async with asyncio.timeout(30):
+        await listener.begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

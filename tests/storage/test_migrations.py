@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from struct import unpack
 from typing import Any
 from uuid import UUID, uuid4
@@ -158,9 +159,9 @@ async def summarise_by_minute(database: Database, environment_id: UUID) -> Count
     return Counter(
         {
             (minute, key, percentage, int(outcome)): times
-            for key, minutes in sums.by_key.items()
-            for minute, kinds in minutes.items()
-            for (outcome, percentage, _), times in kinds.items()
+            for key, minutes in sums.take()
+            for minute, kinds in minutes
+            for (outcome, percentage, _), times in kinds
         }
     )
 
@@ -224,6 +225,13 @@ async def test_a_database_without_a_table_is_not_current(bare_store: Store) -> N
         assert not await is_current(opened)
     finally:
         await opened.close()
+
+
+async def test_both_files_of_sqlite_are_migrated_in_one_commit(data_directory: Path) -> None:
+    """With a rollback journal a kill in the middle of the commit leaves both as they were; in WAL mode it does not."""
+    await migrate(None, data_directory)
+    for name in (CONFIGURATION_FILE, HISTORY_FILE):
+        assert (data_directory / name).read_bytes()[18:20] == b"\x01\x01", "its journal was a write-ahead log"
 
 
 async def test_processes_that_start_at_once_migrate_once(bare_store: Store) -> None:

@@ -1,8 +1,10 @@
 """Our cursor gives the same results as aiosqlite's; both run the same statements here."""
 
 import asyncio
+import os
 import re
 import sqlite3
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -123,6 +125,22 @@ async def test_a_statement_whose_caller_gave_up_holds_no_lock_afterwards(
     with closing(sqlite3.connect(tmp_path / "ours.sqlite", isolation_level=None, timeout=0)) as other:
         await connection.cursor().execute("SELECT 1")  # all earlier calls have run by now
         other.execute("DROP TABLE numbers")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, priorities belong to processes")
+async def test_a_connection_for_reading_works_at_a_lower_priority(tmp_path: Path) -> None:
+    opened = await sqlite_driver.connect(tmp_path / "ours.sqlite", niceness=5)
+    assert opened._thread.native_id is not None
+    own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert os.getpriority(os.PRIO_PROCESS, opened._thread.native_id) == own + 5
+    await opened.close()
+
+
+async def test_a_result_that_is_fetched_in_pieces_is_complete(connection: Connection) -> None:
+    up_to_1600 = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1600)"
+    numbers = f"{up_to_1600} SELECT i, hex(zeroblob(9000)) FROM n"
+    cursor = await connection.cursor().execute(numbers)
+    assert [number for number, _ in await cursor.fetchall()] == [*range(1, 1601)]
 
 
 async def test_a_connection_that_was_left_open_does_not_keep_the_process(connection: Connection) -> None:

@@ -1,13 +1,15 @@
 """A private PostgreSQL server in a temporary folder, only for this process. Works as root and as any other user."""
 
-import ctypes
 import os
+import pwd
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -16,7 +18,18 @@ from tests.support.ports import free_port
 
 _START_SECONDS = 30
 _STOP_SECONDS = 30
-_PR_SET_PDEATHSIG = 1
+# Becomes a user and then a program that the kernel stops if the tests are killed and cannot stop it themselves. A
+# `preexec_fn` would do the same, but can wait forever for a lock that another thread held during the fork.
+_BECOME_SERVER = """
+import ctypes, os, signal, sys
+user, *command = sys.argv[1:]
+if user:
+    os.setreuid(int(user), int(user))
+if sys.platform == "linux":
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+os.execv(command[0], command)
+"""
 _MEMORY = Path("/dev/shm")
 _MEMORY_MIN_FREE_BYTES = 2 * 1024**3
 _SETTINGS = {
@@ -63,15 +76,15 @@ class PostgresServer:
         """Start the server unless it is running. Return when it accepts connections."""
         if self._process is not None:
             return
+        user_id = str(pwd.getpwnam(self._user).pw_uid) if self._user else ""
+        wrapper = (sys.executable, "-IS", "-c", _BECOME_SERVER, user_id)
         settings = [argument for item in _SETTINGS.items() for argument in ("-c", "=".join(item))]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings],
+                [*wrapper, self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings],
                 stdout=log,
                 stderr=log,
-                user=self._user,
                 cwd=self._folder,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
             )
         deadline = time.monotonic() + _START_SECONDS
         while not self._is_ready():
@@ -95,6 +108,21 @@ class PostgresServer:
         """Stop the server and start it again with the same data."""
         self.stop(crash=crash)
         self.start()
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Pause all its processes until the block ends: connections can be opened, but nothing is answered."""
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        processes = [self._process.pid, *map(int, children)]
+        for process_id in processes:
+            os.kill(process_id, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process_id in reversed(processes):
+                with suppress(ProcessLookupError):
+                    os.kill(process_id, signal.SIGCONT)
 
     def delete(self) -> None:
         """Stop the server and delete its folder."""
@@ -161,8 +189,3 @@ def _roomy_memory() -> Path | None:
     if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _MEMORY_MIN_FREE_BYTES:
         return _MEMORY
     return None
-
-
-def _die_with_parent() -> None:
-    """Make the kernel stop the server if the tests are killed and cannot stop it themselves."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

@@ -1,8 +1,12 @@
 """GET /docs: a page to browse the API, which loads nothing from other hosts."""
 
+import asyncio
 import re
+from pathlib import Path
 
+from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller
+from tests.support.holds import ask
 
 
 async def test_files_outside_its_folder_are_not_served(client: Caller) -> None:
@@ -30,6 +34,34 @@ async def test_the_page_and_all_that_it_names_come_from_here(client: Caller) -> 
         assert path.startswith("/docs/")
         assert (await client.get(path)).status_code == 200
     assert not re.search(r"https?://", page.text)
+
+
+def open_files() -> list[Path]:
+    return [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+
+
+async def test_no_file_stays_open_for_a_client_that_reads_slowly(flagstaff: Flagstaff) -> None:
+    for path in ("/docs/assets/swagger-ui-bundle.js", "/docs/assets/swagger-ui.css"):
+        go_on, began = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def linger(began: asyncio.Semaphore = began, go_on: asyncio.Event = go_on) -> None:
+            began.release()
+            if began._value > 1:  # the head has been taken, the body not yet
+                await go_on.wait()
+
+        slow = asyncio.create_task(ask(flagstaff.asgi, "GET", path, linger=linger))
+        async with asyncio.timeout(10):
+            while began._value < 2:
+                await asyncio.sleep(0)
+        assert not [path for path in open_files() if "swagger" in path.name]
+        go_on.set()
+        assert (await slow)[0] == 200
+
+
+async def test_a_part_of_a_file_is_not_served(client: Caller) -> None:
+    for wanted in ("bytes=0-9", "bytes=5-1", "lines=1", "bytes=99999999-"):
+        answer = await client.get("/docs/assets/swagger-ui.css", headers={"range": wanted})
+        assert answer.status_code == 200
 
 
 async def test_the_page_draws_the_document_that_is_served(client: Caller) -> None:

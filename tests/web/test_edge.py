@@ -35,6 +35,16 @@ def test_an_address_has_a_bound_and_all_have_one() -> None:
     assert bounds.enter("2001:db8::3") == first
 
 
+def test_a_network_that_one_customer_may_have_gets_half_of_the_connections() -> None:
+    bounds = ConnectionBounds(most=8, most_per_address=2, trusted_proxies=[ip_network("2001:db8:2::/48")])
+    entered = [bounds.enter(f"2001:db8:1:{number}::1") for number in range(5)]
+    assert entered == ["2001:db8:1::/64", "2001:db8:1:1::/64", "2001:db8:1:2::/64", "2001:db8:1:3::/64", None]
+    assert bounds.enter("2001:db8:3::1") == "2001:db8:3::/64"
+    bounds.leave("2001:db8:1:3::/64")
+    assert bounds.enter("2001:db8:1:ffff::1") == "2001:db8:1:ffff::/64"
+    assert [bounds.enter("2001:db8:2::1") for _ in range(4)] == ["2001:db8:2::/64"] * 3 + [None]
+
+
 def test_fewer_descriptors_lower_both_bounds_and_one_address_gets_half() -> None:
     bounds = ConnectionBounds(most=1_000, most_per_address=100, trusted_proxies=[])
     bounds.keep_within(5_000)

@@ -1,15 +1,19 @@
 """Lists in parts: `limit`, and the `Link` to the next part."""
 
 import base64
+import io
 import json
 from collections.abc import Callable
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
 
+from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.flags import PRIORITY_MAX, PRIORITY_MIN
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
+from tests.support.builders import make_environment, make_flag, make_rule, store_all
+from tests.support.holds import ask
 
 Path = Callable[[Json], str]
 
@@ -104,3 +108,43 @@ async def test_a_cursor_leads_to_nobody_elses(ada: Caller, eve: Caller, flag: Js
     answer = await ada.get("/api/projects?limit=1")
     assert (await eve.get(str(answer.url.join(answer.links["next"]["url"])))).json() == []
     assert (await eve.get(f"{project_path({'id': flag['project_id']})}/environments?limit=1")).status_code == 404
+
+
+@pytest.fixture
+async def many_flags(flagstaff: Flagstaff, environment: Json) -> list[str]:
+    """The keys of more flags, with a rule each, than are read at once, newest first."""
+    home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+    flags = [make_flag(home, key=f"flag-{number}", description="x" * 1_000) for number in range(501)]
+    await store_all(flagstaff.database, *flags, *map(make_rule, flags))
+    flags.sort(key=lambda flag: (flag.created_at, flag.id), reverse=True)
+    return [flag.key for flag in flags]
+
+
+async def test_a_long_list_is_whole(ada: Caller, environment: Json, many_flags: list[str]) -> None:
+    answer = await ada.get(f"{environment_path(environment)}/flags")
+    assert [flag["key"] for flag in answer.json()] == many_flags
+    rules = (await ada.get(f"{environment_path(environment)}/rules")).json()
+    assert [rule["flag_id"] for rule in rules] == sorted(flag["id"] for flag in answer.json())
+
+
+async def test_a_long_list_that_is_deleted_while_it_is_sent_ends_without_its_end(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, many_flags: list[str], log_stream: io.StringIO
+) -> None:
+    path = f"{environment_path(environment)}/flags"
+    whole = len((await ada.get(path)).content)
+    sent = 0
+
+    async def delete_after_the_first_part() -> None:
+        nonlocal sent
+        sent += 1
+        if sent == 2:
+            assert (await ada.delete(environment_path(environment))).status_code == 204
+
+    assert ada.token
+    status, length = await ask(flagstaff.asgi, "GET", path, token=ada.token, linger=delete_after_the_first_part)
+
+    assert status == 200
+    assert 0 < length < whole // 2
+    (entry,) = (line for line in log_stream.getvalue().splitlines() if "response_cut_short" in line)
+    assert path in entry
+    assert "request_failed" not in log_stream.getvalue()

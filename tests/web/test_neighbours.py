@@ -43,6 +43,20 @@ async def test_a_list_of_long_flags_is_made_in_pieces(flagstaff: Flagstaff, ada:
     assert holds.longest_in_units < LONGEST_UNITS
 
 
+async def test_a_page_of_changes_with_long_descriptions_is_made_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment, description="\U0001f6a9" * 10_000)
+    for number in range(60):
+        assert (await ada.put(flag_path(flag), json={"rollout_percentage": number})).status_code == 200
+    assert ada.token
+    for path in (environment_path(environment), f"/api/projects/{environment['project_id']}"):
+        async with watch_holds() as holds:
+            status, length = await ask(flagstaff.asgi, "GET", f"{path}/changes", query="limit=60", token=ada.token)
+        assert (status, length > 4_000_000) == (200, True)
+        assert holds.longest_in_units < LONGEST_UNITS
+
+
 async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
     flagstaff: Flagstaff, ada: Caller, client: Caller, project: Json, environment: Json
 ) -> None:

@@ -208,3 +208,15 @@ async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_datab
                 await asyncio.sleep(0.001)
     assert ends[True] > 3
     assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 200
+
+
+async def test_projects_created_at_once_with_idempotency_keys_do_not_wait_for_each_other_in_a_circle(
+    ada: Caller,
+) -> None:
+    answers = await asyncio.gather(
+        *(
+            ada.post("/api/projects", json={"name": "Shop"}, headers={"idempotency-key": f"key-{number}"})
+            for number in range(CREATIONS)
+        )
+    )
+    assert [answer.status_code for answer in answers] == [201] * CREATIONS

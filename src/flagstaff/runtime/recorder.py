@@ -5,6 +5,7 @@ promptly are kept on disk, so that a kill at any moment loses less than a second
 """
 
 import asyncio
+import errno
 import secrets
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
@@ -29,6 +30,8 @@ BATCH_GROUPS = 1000  # the store lists them all in one statement, which database
 COLLECT, WRITE = "recorder-collect", "recorder-write"
 _FIELDS = 4  # of a record
 ATTEMPTS = 5  # for a batch that a reachable store refuses
+# Errors of the process or the system, which say nothing about the file that was to be read.
+_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 @dataclass(slots=True)
@@ -215,6 +218,10 @@ class Recorder:
         try:
             batch = await self._spool.read(spooled)
         except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) in _SHORTAGES:
+                self._failures += 1  # read again after a pause
+                log.warning("spool_failed", error=str(error))
+                return
             await self._spool.remove(spooled)
             self._count_dropped(spooled.records, f"{spooled.path.name} cannot be read: {error}")
             return

@@ -126,7 +126,8 @@ class Spool:
         for path in sorted(self._directory.iterdir()):
             name = _name.fullmatch(path.name)
             if name:
-                found.append((int(name[1]), SpooledBatch(path, int(name[2]), path.stat().st_size)))
+                with suppress(FileNotFoundError):  # a link to nothing
+                    found.append((int(name[1]), SpooledBatch(path, int(name[2]), path.stat().st_size)))
         return found
 
 

@@ -18,6 +18,7 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0  # other instances wait 5 seconds for an answer, and a restart should take less
 STEADY_SECONDS = 10.0  # a task that has run for this long is working again
 MANY_FAILURES = 3
+CANCEL_SECONDS = 0.5  # a driver waits longer than this before it gives up a connection to a database that hangs
 
 Result = TypeVar("Result")
 
@@ -111,7 +112,8 @@ class Supervisor:
         _, late = await asyncio.wait(self._jobs, timeout=deadline_seconds)
         for task in late:
             task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        if late:
+            await asyncio.wait(late, timeout=CANCEL_SECONDS)
 
     async def finish(self, name: str, deadline_seconds: float) -> None:
         """Wait for a long-lived task that has been told to end, and cancel it at the deadline.
@@ -129,7 +131,7 @@ class Supervisor:
                     log.warning("task_cancelled", task=name)
         finally:
             service.task.cancel()  # also when this call itself is cancelled
-        await asyncio.wait([service.task])
+        await asyncio.wait([service.task], timeout=CANCEL_SECONDS)
 
     @property
     def up(self) -> dict[str, bool]:
@@ -197,6 +199,9 @@ class Supervisor:
     async def _log_failure(self, name: str, work: Coroutine[Any, Any, object]) -> None:
         try:
             await work
+        except asyncio.CancelledError:
+            log.warning("background_work_cancelled", task=name)
+            raise
         except Exception as error:  # noqa: BLE001 - nobody is left to be told
             _log("background_work_failed", name, error)
 

@@ -1,7 +1,7 @@
 """The evaluation history: the result of each flag for each user, with the reason."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -55,17 +55,17 @@ class Summary:
     since: datetime
     until: datetime
     interval: timedelta
-    sums: Mapping[str, Mapping[int, Mapping[Kind, int]]]
+    sums: FlagSums
 
-    def flags(self) -> Iterator[tuple[str, Iterator[FlagInterval]]]:
-        """Each flag's key with its intervals, oldest first."""
-        for key, intervals in sorted(self.sums.items()):
-            yield key, (_flag_interval(minute, kinds) for minute, kinds in sorted(intervals.items()))
+    def take_flags(self) -> Iterator[tuple[str, Iterator[FlagInterval]]]:
+        """Remove and return each flag's key with its intervals, oldest first."""
+        for key, intervals in self.sums.take():
+            yield key, (_flag_interval(minute, kinds) for minute, kinds in intervals)
 
 
-def _flag_interval(minute: int, kinds: Mapping[Kind, int]) -> FlagInterval:
+def _flag_interval(minute: int, kinds: Iterable[tuple[Kind, int]]) -> FlagInterval:
     interval = FlagInterval(_moment(minute), 0, 0, {}, {})
-    for (number, percentage, detail), times in sorted(kinds.items()):
+    for (number, percentage, detail), times in kinds:
         if number == VARIANT:
             interval.variants[detail] = times
             continue
@@ -154,7 +154,7 @@ class History:
                     )
                 except TooManyCellsError:
                     raise invalid_field("interval", _TOO_MANY_CELLS) from None
-        return Summary(_moment(start), _moment(stop), interval, sums.by_key)
+        return Summary(_moment(start), _moment(stop), interval, sums)
 
     async def _list(
         self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None

@@ -57,7 +57,9 @@ async def set_password_hash(connection: AsyncConnection, account_id: UUID, passw
 
 async def lock_account(connection: AsyncConnection, account_id: UUID) -> None:
     """Wait for every other transaction that has locked this account."""
-    await connection.execute(sa.select(_columns.id).where(_columns.id == account_id).with_for_update())
+    # Not a lock that conflicts with those of rows that refer to the account: requests with an Idempotency-Key have
+    # written such a row before they come here, so two of them would wait for each other.
+    await connection.execute(sa.select(_columns.id).where(_columns.id == account_id).with_for_update(key_share=True))
 
 
 async def count_resets_since(connection: AsyncConnection, account_id: UUID, since: datetime) -> int:

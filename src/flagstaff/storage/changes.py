@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope
+from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import Transaction
 from flagstaff.storage.instances import notify_change
@@ -151,18 +152,19 @@ async def _list(
     if before is not None:
         query = query.where(_columns.id < before)
     rows = await connection.execute(query.order_by(_columns.id.desc()).limit(limit))
-    return [
-        NumberedChange(
-            number=row.id,
-            change=Change(
-                at=row.at,
-                actor=Actor(row.actor_id, row.actor_email),
-                action=row.action,
-                resource_id=row.resource_id,
-                scope=Scope(row.project_id, row.environment_id, row.flag_id, row.flag_key),
-                before=row.before,
-                after=row.after,
-            ),
-        )
-        for row in rows
-    ]
+    return await collect(map(_from_row, rows))  # each parses the JSON of a row, which can take a millisecond
+
+
+def _from_row(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
+    return NumberedChange(
+        number=row.id,
+        change=Change(
+            at=row.at,
+            actor=Actor(row.actor_id, row.actor_email),
+            action=row.action,
+            resource_id=row.resource_id,
+            scope=Scope(row.project_id, row.environment_id, row.flag_id, row.flag_key),
+            before=row.before,
+            after=row.after,
+        ),
+    )

@@ -123,6 +123,9 @@ class DataDirectory:
             return (self.path / _SECRET_FILE).read_text().strip()
         except FileNotFoundError:
             return None
+        except UnicodeDecodeError:
+            message = f"The secret key {self.path / _SECRET_FILE} is not text."
+            raise Error(Code.UNAVAILABLE, message) from None
         except OSError as error:
             message = f"The secret key {self.path / _SECRET_FILE} cannot be read: {error.strerror}."
             raise Error(Code.UNAVAILABLE, message) from error

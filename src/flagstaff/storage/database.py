@@ -66,6 +66,8 @@ class Database:
             self._history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL").execution_options(
                 **options
             )
+        self._directory = data_directory
+        self._files: dict[str, tuple[int, int] | None] = {}
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
         self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
 
@@ -75,6 +77,20 @@ class Database:
         Its exceptions reach the caller of the transaction, although the changes are stored.
         """
         self._announce = announce
+
+    def note_files(self) -> None:
+        """Remember SQLite's files, so that `require_files` notices when one is deleted or replaced."""
+        if not self.is_postgresql:
+            self._files = {name: _identity(self._directory / name) for name in (CONFIGURATION_FILE, HISTORY_FILE)}
+
+    def require_files(self, *names: str) -> None:
+        """Raise Error UNAVAILABLE if a file is not the noted one any more: a restart would lose all later writes."""
+        for name in names:
+            if name in self._files and _identity(self._directory / name) != self._files[name]:
+                raise unavailable(
+                    f"{name} was deleted or replaced while the server was running. Nothing was changed. Stop the "
+                    "server, put the file back or restore a backup, and start it again."
+                )
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
@@ -105,6 +121,7 @@ class Database:
         ended: Transaction | None = None
         try:
             with translated_errors():
+                self.require_files(CONFIGURATION_FILE)
                 async with self._writer.begin() as connection:
                     transaction = Transaction(connection, self.instance)
                     yield transaction
@@ -146,6 +163,7 @@ class Database:
     async def write_history(self) -> AsyncIterator[AsyncConnection]:
         """A transaction on the history. It never waits for a transaction on the configuration."""
         with translated_errors():
+            self.require_files(HISTORY_FILE)
             async with self._history_writer.begin() as connection:
                 yield connection
 
@@ -162,6 +180,15 @@ class Database:
 
     def _engines(self) -> set[AsyncEngine]:
         return {self._reader, self._writer, self._history_reader, self._history_writer}
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """A file's device and number, which a file of the same name does not share; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _joined() -> Transaction | None:

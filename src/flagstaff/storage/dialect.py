@@ -17,15 +17,17 @@ from flagstaff.storage import sqlite_driver
 
 POOL_SIZE = 10
 READERS = 4
+_READERS_NICENESS = 5
 _WAIT_SECONDS = 5
 _MIGRATION_WAIT_SECONDS = 600
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
 # Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
 RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
-# SQLSTATE classes: connection exceptions, refused logins, missing databases, missing privileges, insufficient
-# resources, operator intervention, system errors.
-_OUTAGE_CLASSES = ("08", "28", "3D", "42501", "53", "57", "58")
+# SQLSTATE classes and codes: connection exceptions, a read-only server (a standby, or one whose disk is full), an idle
+# or long transaction that was ended, refused logins, missing databases, deadlocks, missing privileges, insufficient
+# resources, a lock that was not granted in time, operator intervention, system errors.
+_OUTAGE_CLASSES = ("08", "25006", "25P03", "25P04", "28", "3D", "40", "42501", "53", "55P03", "57", "58")
 _SQLITE_OUTAGES = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -81,7 +83,8 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     """
     engine = create_async_engine(
         sqlite_url(path),
-        async_creator=partial(sqlite_driver.connect, path),
+        # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
+        async_creator=partial(sqlite_driver.connect, path, niceness=0 if write else _READERS_NICENESS),
         pool_size=1 if write else READERS,
         max_overflow=0,
         hide_parameters=True,  # errors are logged, and users' data must not be
@@ -129,7 +132,7 @@ def migrating_engine(url: str | None, configuration: Path, history: Path, *, jou
 
 
 def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: str) -> AsyncEngine:
-    engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool)
+    engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool, hide_parameters=True)
 
     # Foreign keys are not enforced here: altering a table in SQLite drops and rebuilds it, which must not cascade.
     @sa.event.listens_for(engine.sync_engine, "connect")
@@ -163,6 +166,12 @@ def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
     if isinstance(cause, sqlite3.IntegrityError):
         return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
     return isinstance(cause, asyncpg.ForeignKeyViolationError)
+
+
+def is_in_use(error: DBAPIError) -> bool:
+    """Whether a statement failed because another connection uses the SQLite file."""
+    cause = _driver_error(error)
+    return isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
 
 
 def is_outage(error: Exception) -> bool:

@@ -1,16 +1,24 @@
 """Migrations, up and down. Each run is one transaction, under a lock so that concurrent starts migrate only once."""
 
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import dialect
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database, translated_errors
+
+Result = TypeVar("Result")
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 _version = sa.table("alembic_version", sa.column("version_num", sa.Text))
@@ -27,13 +35,46 @@ async def migrate(
         Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated or for a
             downgrade that would drop something, UNAVAILABLE while it cannot be reached. Then nothing has changed.
     """
-    engine = dialect.migrating_engine(database_url, data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE)
+    files = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+    work = partial(migrate_connection, revision=revision, force=force)
+    with translated_errors():
+        if database_url is not None:
+            return await _run(dialect.migrating_engine(database_url, *files), work)
+        with _alone(data_directory):
+            if await _run(dialect.migrating_engine(None, *files), partial(_is_at, revision=revision)):
+                return []
+            # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.
+            with_journal = dialect.migrating_engine(None, *files, journal_mode="DELETE")
+            try:
+                return await _run(with_journal, work)
+            except sa.exc.OperationalError as error:
+                if not dialect.is_in_use(error):
+                    raise
+                # Another process, such as a backup, has a file open, which keeps it in WAL mode.
+                return await _run(dialect.migrating_engine(None, *files), work)
+
+
+async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> Result:
     try:
-        with translated_errors():
-            async with engine.begin() as connection:
-                return await connection.run_sync(partial(migrate_connection, revision=revision, force=force))
+        async with engine.begin() as connection:
+            return await connection.run_sync(work)
     finally:
         await engine.dispose()
+
+
+def _is_at(connection: sa.Connection, revision: str) -> bool:
+    return present_revision(connection) == _resolve(known_revisions(), revision)
+
+
+@contextmanager
+def _alone(data_directory: Path) -> Iterator[None]:
+    """Wait for other migrations in the folder: only one process at a time can change the journal's mode."""
+    descriptor = os.open(data_directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 async def current_revision(database: Database) -> str | None:

@@ -5,17 +5,24 @@ thread and wakes the event loop in between, with everything that waits there. A 
 third of its time (docs/performance.md). Methods that SQLAlchemy's adapter does not call are left out.
 """
 
+import os
 import sqlite3
+import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from time import perf_counter, sleep
 from typing import Any, NamedTuple, Self
 
 import aiosqlite
 from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 _CHUNK_ROWS = 64  # aiosqlite's default; unused, because nothing reads in chunks
+_ROWS_AT_ONCE = 16  # with the longest values: a third of a megabyte
+# Without pauses, a thread that reads keeps both the interpreter and a core for milliseconds at a time.
+_PIECE_SECONDS, _PAUSE_SECONDS = 0.0005, 0.0001
 
 
 class Outcome(NamedTuple):
@@ -75,9 +82,9 @@ class Cursor:
 class Connection(aiosqlite.Connection):
     """An aiosqlite connection that creates `Cursor` objects."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, niceness: int = 0) -> None:
         """Opens no connection yet; awaiting the object does. Only explicit statements begin transactions."""
-        super().__init__(partial(sqlite3.connect, path, isolation_level=None, check_same_thread=False), _CHUNK_ROWS)
+        super().__init__(partial(_open, path, niceness), _CHUNK_ROWS)
         self._thread.daemon = True  # as in SQLAlchemy: an open connection must not keep the process alive
 
     def stop(self) -> None:
@@ -112,12 +119,34 @@ class Connection(aiosqlite.Connection):
         return outcome
 
 
-async def connect(path: Path) -> Connection:
-    """Connect to a file, which is created if it does not exist."""
-    return await Connection(path)  # type: ignore[return-value]
+async def connect(path: Path, *, niceness: int = 0) -> Connection:
+    """Connect to a file, which is created if it does not exist. On Linux, `niceness` is added to that of its thread."""
+    return await Connection(path, niceness=niceness)  # type: ignore[return-value]
+
+
+def _open(path: Path, niceness: int) -> sqlite3.Connection:
+    """Called in the connection's thread."""
+    if niceness and sys.platform == "linux":  # elsewhere, priorities belong to processes
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
 def _drain(cursor: sqlite3.Cursor) -> Outcome:
     with closing(cursor):
-        rows = cursor.fetchall() if cursor.description else []
+        rows = _fetch(cursor) if cursor.description else []
         return Outcome(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
+
+
+def _fetch(cursor: sqlite3.Cursor) -> list[Any]:
+    """All rows. Megabytes of them are fetched in pieces, so that the event loop gets the processor in between."""
+    rows: list[Any] = []
+    ends_at = perf_counter() + _PIECE_SECONDS
+    while some := cursor.fetchmany(_ROWS_AT_ONCE):
+        rows += some
+        if len(some) < _ROWS_AT_ONCE:
+            break
+        if perf_counter() >= ends_at:
+            sleep(_PAUSE_SECONDS)
+            ends_at = perf_counter() + _PIECE_SECONDS
+    return rows

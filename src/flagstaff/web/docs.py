@@ -8,7 +8,6 @@ from pathlib import Path
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.staticfiles import StaticFiles
 
 # Swagger UI writes inline styles; scripts are loaded only from this server.
 _POLICY = (
@@ -53,12 +52,15 @@ def add_docs(app: FastAPI, description: bytes) -> None:
     package = find_spec("fastapi_offline")  # provides Swagger UI's files; its code is not used
     assert package is not None
     assert package.origin is not None
-    assets = StaticFiles(directory=Path(package.origin).parent / "static")
+    folder = Path(package.origin).parent / "static"
     page = {"content-type": "text/html; charset=utf-8", "content-security-policy": _POLICY}
+    script, style = ({"content-type": f"text/{kind}; charset=utf-8"} for kind in ("javascript", "css"))
+    # The files are kept in memory, because each client that reads one slowly would keep it open.
     for path, document in (
         ("/openapi.json", _Document(description, {"content-type": "application/json"})),
         ("/docs", _Document(_PAGE.encode(), page)),
-        ("/docs/start.js", _Document(_START.encode(), {"content-type": "text/javascript; charset=utf-8"})),
+        ("/docs/start.js", _Document(_START.encode(), script)),
+        ("/docs/assets/swagger-ui-bundle.js", _Document((folder / "swagger-ui-bundle.js").read_bytes(), script)),
+        ("/docs/assets/swagger-ui.css", _Document((folder / "swagger-ui.css").read_bytes(), style)),
     ):
         app.add_route(path, document.answer, include_in_schema=False)
-    app.mount("/docs/assets", assets)

@@ -133,3 +133,31 @@ async def test_a_backup_that_contradicts_itself_changes_nothing_even_if_it_may_r
         assert refusal.value.code is Code.INVALID
         contradicting.unlink()
         assert await contents(target) == before
+
+
+async def test_a_backup_without_one_of_its_tables_or_with_another_is_refused(
+    full: Store, back_up: BackUp, target: Store
+) -> None:
+    path = await back_up(full)
+    with open_backup(path) as backup:
+        tables = msgspec.to_builtins(backup.manifest)["tables"]
+    version = {"schema": None, "name": "alembic_version", "key": ["version_num"]}
+    foreign = {"table": version | {"columns": [{"name": "version_num", "kind": "text"}]}, "counter": None, "parts": []}
+    for given in ([], tables[:-1], [*tables, foreign | {"rows": 1}], [*tables, tables[0]]):
+        wrong = rewritten(path, tables=given)
+        with open_backup(wrong) as backup, pytest.raises(Error, match="tables differ") as refusal:
+            await load(target.database_url, target.data_directory, backup, progress=nobody)
+        assert refusal.value.code is Code.INVALID
+        wrong.unlink()
+
+
+async def test_a_row_that_the_database_refuses_is_not_shown(full: Store, back_up: BackUp, target: Store) -> None:
+    path = await back_up(full)
+    with open_backup(path) as backup:
+        tables = msgspec.to_builtins(backup.manifest)["tables"]
+    accounts = next(each for each in tables if each["table"]["name"] == "accounts")
+    accounts["parts"] *= 2
+    with open_backup(rewritten(path, tables=tables)) as backup, pytest.raises(Error) as refusal:
+        await load(target.database_url, target.data_directory, backup, progress=nobody)
+    assert refusal.value.code is Code.INVALID
+    assert "@example.com" not in f"{refusal.value} {refusal.value.__cause__}"

@@ -7,14 +7,16 @@ from uuid import UUID, uuid4
 
 import pytest
 import sqlalchemy as sa
+from structlog.testing import capture_logs
 
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.runtime.spool import Spool
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
 from flagstaff.storage.history.pages import BOUNDS, Bounds
 from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_SIZE
-from tests.support.history import ANYTHING, START, make_batch, make_layout, make_record, read, write
+from tests.support.history import ANYTHING, START, make_batch, make_group, make_layout, make_record, read, write
 from tests.support.stores import Store
 
 LAYOUT = make_layout()
@@ -77,6 +79,21 @@ async def test_a_small_segment_is_continued_and_its_evaluations_keep_their_ids(d
     assert len({each.id for each in after}) == 3
     for wanted in (EvaluationFilter(user_id="third"), EvaluationFilter(user_email="3@EXAMPLE.com")):
         assert await read_users(database, environment_id, wanted) == ["third"]
+
+
+@pytest.mark.parametrize(("table", "column"), [(tables.segments, "content"), (tables.summaries, "counts")])
+async def test_a_damaged_row_does_not_stop_the_recording(database: Database, table: sa.Table, column: str) -> None:
+    damaged, sound = uuid4(), uuid4()
+    await write(database, make_batch(damaged, LAYOUT, make_record(0, "first")))
+    async with database.write_history() as connection:
+        await connection.execute(table.update().values({column: b"\xc1 damaged"}))
+    group = make_group(damaged, LAYOUT, make_record(1, "second"))
+    with capture_logs() as entries:
+        await write(database, RecordBatch(7, [group, make_group(sound, LAYOUT, make_record(1, "third"))]))
+    assert [(entry["event"], entry["table"]) for entry in entries] == [("history_row_damaged", table.name)]
+    assert await read_users(database, sound) == ["third"]
+    since = EvaluationFilter(since=START + timedelta(seconds=1))
+    assert (await read_users(database, damaged, since))[0] == "second"
 
 
 async def test_no_segment_grows_without_bound(database: Database) -> None:

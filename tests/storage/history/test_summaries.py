@@ -1,6 +1,7 @@
 """Summaries on both databases: whatever is rolled up or deleted, they equal a naive count of the records."""
 
 import asyncio
+import gc
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from flagstaff.storage.history.batches import find_environment_number
 from flagstaff.storage.history.deletions import delete_counts
 from flagstaff.storage.history.rollups import PENDING_LAYOUTS, find_due, roll_up
 from flagstaff.storage.history.summaries import VARIANT
-from flagstaff.storage.history.sums import TooManyCellsError, sum_by_interval
+from flagstaff.storage.history.sums import FlagSums, TooManyCellsError, sum_by_interval
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
 
 MINUTE = int(START.timestamp()) // 60
@@ -60,9 +61,9 @@ async def summarise(
     async with database.read_history() as connection:
         sums = await sum_by_interval(connection, number, minutes, interval, flag_key=flag_key, max_cells=100_000)
     counts: Counts = Counter()
-    for key, intervals in sums.by_key.items():
-        for start, kinds in intervals.items():
-            for (number, percentage, detail), times in kinds.items():
+    for key, intervals in sums.take():
+        for start, kinds in intervals:
+            for (number, percentage, detail), times in kinds:
                 if number == VARIANT:
                     counts[key, start, True, f"variant {detail}"] += times
                     continue
@@ -211,6 +212,18 @@ async def test_a_summary_of_too_many_cells_is_refused(database: Database) -> Non
             with pytest.raises(TooManyCellsError):
                 await sum_by_interval(connection, number, WEEK, 1, max_cells=29)
         await roll_all_up(database, environment_id)
+
+
+def test_the_garbage_collector_does_not_look_into_sums() -> None:
+    """It would block the event loop for as long as it looks."""
+    sums = FlagSums(interval=1, max_cells=10_000)
+    gc.collect()
+    before = len(gc.get_objects())
+    for flag in range(10):
+        for minute in range(1_000):
+            sums.add(f"flag-{flag}", minute, (Outcome.IN_ROLLOUT, 20, ""), 1)
+    assert len(gc.get_objects()) - before < 100
+    assert sum(times for _, intervals in sums.take() for _, kinds in intervals for _, times in kinds) == 10_000
 
 
 @pytest.mark.parametrize("is_rolled_up", [False, True])

@@ -70,7 +70,7 @@ def attributes(draw: st.DrawFn, operator: Operator) -> object:
     return draw(likely | st.lists(likely | scalars, max_size=4) | anything)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=500)
 @given(st.data())
 def test_a_compiled_condition_agrees_with_the_naive_one(data: st.DataObject) -> None:
     drawn = data.draw(conditions())

@@ -1,13 +1,15 @@
 """The recorder against stores that fail, refuse, hang and come back."""
 
 import asyncio
+import resource
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import UUID
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from flagstaff.domain.errors import unavailable
 from flagstaff.evaluation.assembly import compile_environment
@@ -95,6 +97,17 @@ def uneven_batch() -> bytes:
     columns = {"times": [1], "users": [], "emails": [None], "recorded": [b""]}
     group = {"environment_id": str(UUID(int=1)), "layout": layout, **columns}
     return msgspec.msgpack.encode({"id": 1, "groups": [group]})
+
+
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """Nothing can be opened."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -239,6 +252,21 @@ async def test_a_damaged_file_is_dropped_and_counted_and_the_next_one_is_written
     assert (store.users, files(tmp_path)) == (["ada"], [])
 
 
+async def test_a_file_that_no_descriptor_is_left_for_is_kept_and_written_later(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+        await until(lambda: bool(files(tmp_path)))
+        with no_descriptors(), capture_logs() as logged:
+            store.error = None
+            await until(lambda: any(entry["event"] == "spool_failed" for entry in logged) or recorder.dropped > 0)
+        await until(lambda: recorder.written == 1)
+        assert recorder.dropped == 0
+    assert (store.users, files(tmp_path)) == (["ada"], [])
+
+
 async def test_a_batch_whose_answer_was_lost_counts_once(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
@@ -322,6 +350,20 @@ async def test_a_foreign_file_in_the_folder_is_left_alone(
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", None, b"\x07")
     assert (store.users, files(tmp_path)) == (["ada"], foreign)
+
+
+async def test_a_link_to_nothing_does_not_hide_the_other_files(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        recorder.record(snapshot, "ada", None, b"\x07")
+    link = tmp_path / "spool" / "000000000009-1.batch"
+    link.symlink_to("nothing")
+    store.error = None
+    async with recording(store, tmp_path) as recorder:
+        await until(lambda: recorder.written == 1)
+    assert (store.users, files(tmp_path)) == (["ada"], [link])
 
 
 async def test_a_folder_that_cannot_be_created_does_not_prevent_a_start_and_is_created_later(

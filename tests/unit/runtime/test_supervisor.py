@@ -254,8 +254,10 @@ async def test_what_outlives_the_deadline_of_a_drain_is_cancelled_and_the_rest_i
     quick.let_go.set()
     for errand in (quick, slow):
         supervisor.start("mail", errand())
-    await supervisor.drain(0.01)
+    with capture_logs() as entries:
+        await supervisor.drain(0.01)
     assert (quick.end, slow.end) == ("finished", "cancelled")
+    assert [(entry["event"], entry["task"]) for entry in entries] == [("background_work_cancelled", "mail")]
 
 
 async def test_periodic_work_is_a_problem_when_three_runs_in_a_row_have_failed_until_one_succeeds() -> None:

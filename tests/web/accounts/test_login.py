@@ -226,3 +226,22 @@ async def test_a_token_contains_only_ids_and_times(ada: Caller, client: Caller) 
     assert claims.keys() == {"sub", "jti", "iat", "exp", "pwd"}
     assert claims["exp"] - claims["iat"] == 24 * 3600
     assert claims["sub"] == ada.account["id"]
+
+
+async def test_a_network_that_one_customer_may_have_takes_one_turn_at_having_passwords_checked(
+    passwords: Passwords, ada: Caller, call_from: Call
+) -> None:
+    async with passwords._queue.take("somebody"):
+        waiting = [
+            asyncio.create_task(log_in(call_from(f"2001:db8:7:{number:x}::1"), email="nobody@example.com"))
+            for number in range(65)
+        ]
+        done, _ = await asyncio.wait(waiting, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+        (refused,) = (each.result() for each in done)
+        owner = asyncio.create_task(log_in(call_from("203.0.113.1"), email=ada.account["email"]))
+        await asyncio.sleep(0)
+
+    assert refused.status_code == 429
+    assert (await owner).status_code == 200
+    assert not all(each.done() for each in waiting)
+    await asyncio.gather(*waiting)

@@ -97,6 +97,7 @@ async def test_the_nonce_is_the_policys_and_fresh_each_time(browser: httpx.Async
         ("gzip", "gzip", "gzip"),
         ("br;q=0, gzip;q=0.5", "gzip", "gzip"),
         ("identity", "plain", None),
+        ("br" + ", br" * 200, "plain", None),  # too long to be parsed
         ("", "plain", None),
     ],
 )

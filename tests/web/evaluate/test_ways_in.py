@@ -266,6 +266,27 @@ async def test_a_request_that_ends_too_soon_is_not_an_evaluation(
     assert flagstaff.metrics.evaluate_responses == before
 
 
+async def test_a_body_in_very_many_chunks_is_refused(connection: Connection, sdk_key: bytes) -> None:
+    chunks = b"1\r\n \r\n" * 4_097
+    await connection.send(bare(sdk_key, b"Transfer-Encoding: chunked", rest=chunks))
+    assert (await connection.receive()).status == 413
+    assert await connection.receive_rest() == b""
+
+
+async def test_a_body_in_many_chunks_is_accepted(connection: Connection, sdk_key: bytes) -> None:
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in BODY.ljust(4_096)) + b"0\r\n\r\n"
+    await connection.send(bare(sdk_key, b"Transfer-Encoding: chunked", rest=chunks))
+    assert is_on(await connection.receive())
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_EVALUATE_RATE_LIMIT": "1/minute"}])
+async def test_a_large_body_counts_before_it_is_held(connection: Connection, sdk_key: bytes) -> None:
+    await connection.send(request(sdk_key))
+    assert (await connection.receive()).status == 200
+    await connection.send(request(b"sdk_unknown", b" " * 200 * KIB)[:-1])
+    assert (await connection.receive()).status == 429
+
+
 async def test_a_client_that_does_not_read_fills_no_memory(server: Listener, ada: Caller, project: Json) -> None:
     environment = await ada.get_environment(project)
     for number in range(20):

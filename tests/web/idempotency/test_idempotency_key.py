@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from uuid import UUID
 
 import httpx
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.changes import Change
 from flagstaff.runtime.propagation import Place, changed_places
-from flagstaff.services import idempotency
+from flagstaff.services.idempotency import KEYS_PER_ACCOUNT
 from flagstaff.storage import tables
 from flagstaff.web.app import describe_api
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
@@ -65,6 +66,15 @@ async def toggles(flagstaff: Flagstaff, flag: Json) -> int:
     return sum(
         change.action == "flag.toggled" for change in await changes_in(flagstaff, {"id": flag["environment_id"]})
     )
+
+
+async def use_keys(flagstaff: Flagstaff, account: Json, now: datetime, count: int) -> None:
+    """Store keys of an account as its requests would have."""
+    columns = {"fingerprint": b"", "project_id": None, "environment_id": None, "status": 200, "body": b"{}"}
+    row = {"account_id": UUID(account["id"]), "created_at": now, **columns}
+    async with flagstaff.database.transaction() as transaction:
+        rows = [{**row, "key": f"used-{number}"} for number in range(count)]
+        await transaction.connection.execute(tables.idempotency_keys.insert(), rows)
 
 
 async def test_without_a_token_a_key_opens_nothing(ada: Caller, client: Caller, toggle: str) -> None:
@@ -128,9 +138,8 @@ async def test_beyond_the_bound_of_an_account_new_keys_are_refused_until_old_one
     clock: Clock,
     flag: Json,
     toggle: str,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(idempotency, "KEYS_PER_ACCOUNT", 2)
+    await use_keys(flagstaff, ada.account, clock(), KEYS_PER_ACCOUNT - 2)
     for number in range(2):
         assert (await ada.post(toggle, headers={"idempotency-key": f"key-{number}"})).status_code == 200
         clock.advance(hours=1)

@@ -94,8 +94,12 @@ class Source(Protocol):
         """A table's rows, some at a time."""
 
 
-def newest_forms() -> list[TableForm]:
-    """Every table of this version, parents before their children."""
+def newest_forms(metadata: sa.MetaData = tables.metadata) -> list[TableForm]:
+    """Every table of this version, parents before their children.
+
+    Raises:
+        TypeError: when a column has a type that a backup cannot hold.
+    """
     return [
         TableForm(
             schema=str(table.schema) if table.schema else None,  # SQLAlchemy's names are more than text
@@ -103,7 +107,7 @@ def newest_forms() -> list[TableForm]:
             key=[str(column.name) for column in table.primary_key],
             columns=[Column(str(column.name), _kind(column.type)) for column in table.columns],
         )
-        for table in tables.metadata.sorted_tables
+        for table in metadata.sorted_tables
     ]
 
 

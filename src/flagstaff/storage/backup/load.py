@@ -1,6 +1,6 @@
 """Writes a whole database from a dump or a backup in one transaction, all or nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -87,15 +87,16 @@ def _present_tables(connection: sa.Connection) -> list[TableForm]:
     return [form for form in newest_forms() if inspector.has_table(form.name, schema=form.schema)]
 
 
-def _check_forms(connection: sa.Connection, forms: Iterable[TableForm], revision: str) -> None:
+def _check_forms(connection: sa.Connection, forms: Sequence[TableForm], revision: str) -> None:
     """Raise Error INVALID unless the source's tables and columns are those of its revision."""
     inspector = sa.inspect(connection)
+    given, present = [form.full_name for form in forms], [form.full_name for form in _present_tables(connection)]
+    if sorted(given) != sorted(present):  # one that is missing would be left empty, and another is not ours to fill
+        raise Error(Code.INVALID, f"The backup's tables differ from those of revision {revision}.")
     for form in forms:
         there = inspector.has_table(form.name, schema=form.schema)
-        columns = (
-            {column["name"] for column in inspector.get_columns(form.name, schema=form.schema)} if there else set()
-        )
-        if columns != {column.name for column in form.columns}:
+        columns = [column["name"] for column in inspector.get_columns(form.name, schema=form.schema)] if there else []
+        if sorted(columns) != sorted(column.name for column in form.columns) or not {*form.key} <= {*columns}:
             raise Error(Code.INVALID, f"The backup's description of {form.full_name} differs from revision {revision}.")
 
 
@@ -104,7 +105,11 @@ async def _fill(connection: AsyncConnection, source: Source, form: TableForm, pr
     table = form.clause()
     statement = table.insert()
     async for rows in source.batches(form):
-        await connection.execute(statement, rows)
+        try:
+            await connection.execute(statement, rows)
+        except (sa.exc.IntegrityError, sa.exc.DataError, OverflowError) as error:
+            message = f"{form.full_name} has rows that the database refuses, such as the same row twice."
+            raise Error(Code.INVALID, message) from error
         progress(form.full_name, len(rows))
     found = await connection.scalar(sa.select(sa.func.count()).select_from(table))
     expected = source.rows[form.full_name]

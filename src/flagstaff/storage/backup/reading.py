@@ -14,7 +14,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.storage.backup.forms import BATCH_ROWS, Row, TableForm
 from flagstaff.storage.backup.manifest import CHECKSUMS, MANIFEST, SECRET_KEY, Manifest
 
-_DAMAGES = (tarfile.TarError, EOFError, OSError, zlib.error, msgspec.MsgspecError, ValueError)
+_DAMAGES = (tarfile.TarError, EOFError, OSError, KeyError, zlib.error, msgspec.MsgspecError, ValueError)
 
 
 class Backup:
@@ -50,7 +50,8 @@ class Backup:
 
     def secret_key(self) -> str | None:
         """The secret key, unless it was stored elsewhere."""
-        return self._part(SECRET_KEY).decode() if SECRET_KEY in self._checksums else None
+        with reporting_damage(self.path):
+            return self._part(SECRET_KEY).decode() if SECRET_KEY in self._checksums else None
 
     async def batches(self, form: TableForm) -> AsyncIterator[list[Row]]:
         """A table's rows, some at a time."""

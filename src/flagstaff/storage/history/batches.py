@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
@@ -15,6 +16,8 @@ from flagstaff.storage.history.ids import uuid7
 from flagstaff.storage.history.layouts import encode_layout
 from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_VERSION, Segment, pack_segments
 from flagstaff.storage.history.summaries import SummaryCounts, add_summaries
+
+log = structlog.get_logger(__name__)
 
 LAYOUT_USE_PRECISION = timedelta(hours=1)
 
@@ -83,8 +86,9 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
         for segment, columns in packed:
             await counts.add(segment, group.layout, columns, layout_bytes.pop(layout_id, 0))
             before = newest.get(number)
-            if before and segment.continues(before[1]):
-                continued.append({"of_id": before[0], **_values(before[1].and_then(segment))})
+            joined = _join(*before, segment) if before and segment.continues(before[1]) else None
+            if joined:
+                continued.append(joined)
                 del newest[number]
             else:
                 added.append(_values(segment))
@@ -95,6 +99,15 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
         await connection.execute(_add_statement, added)
     await add_summaries(connection, counts)
     return True
+
+
+def _join(earlier_id: int, earlier: Segment, later: Segment) -> dict[str, object] | None:
+    """The earlier row, continued; None if it is damaged, which must not stop the recording of all environments."""
+    try:
+        return {"of_id": earlier_id, **_values(earlier.and_then(later))}
+    except ValueError as error:
+        log.error("history_row_damaged", table=tables.segments.name, id=earlier_id, error=str(error))  # noqa: TRY400
+        return None
 
 
 def _values(segment: Segment) -> dict[str, object]:

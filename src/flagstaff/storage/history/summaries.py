@@ -17,12 +17,15 @@ from itertools import chain, compress
 from struct import pack, unpack
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.history.layout import RULE_BASE, Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.segments import Columns, Segment, runs
+
+log = structlog.get_logger(__name__)
 
 SUMMARY_VERSION = 2
 VARIANT = 255
@@ -121,8 +124,13 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
         _stored_query, {"keys": list(counts.by_key)}
     ):
         count = counts.by_key[tuple(key)]
+        try:
+            count.block += _read_block(block, version, count.width)
+        except zlib.error as error:
+            # The counts are lost. To keep the row would stop the recording of all environments for this minute.
+            log.error("history_row_damaged", table=tables.summaries.name, id=key, error=str(error))  # noqa: TRY400
+            continue
         count.evaluations += evaluations
-        count.block += _read_block(block, version, count.width)
         count.bytes += size
     await connection.execute(
         _add_statement(connection),

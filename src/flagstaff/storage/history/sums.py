@@ -3,7 +3,7 @@
 The cost of a summary depends on its flags and time range, not on the number of changes.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from flagstaff.storage.history.rollups import DAY, HOUR, decode_counts
 from flagstaff.storage.history.summaries import Kind, kinds_of
 
 ROWS_AT_ONCE = 100
+_PERCENTAGE_BITS, _OUTCOME_BITS = 7, 8
 
 _pending = tables.summaries.c
 _counts = tables.flag_counts.c
@@ -29,24 +30,51 @@ class TooManyCellsError(Exception):
 
 @dataclass(slots=True)
 class FlagSums:
-    """How often each kind of answer was given, by flag key and by the minute (from 1970) that begins an interval."""
+    """How often each kind of answer was given, by flag key and by the minute (from 1970) that begins an interval.
+
+    A kind is one number here. The garbage collector looks into dictionaries of tuples, and 100,000 of them would block
+    the event loop for some ten milliseconds; it does not look into dictionaries of numbers.
+    """
 
     interval: int
     max_cells: int
-    by_key: dict[str, dict[int, dict[Kind, int]]] = field(default_factory=dict)
-    cells: int = 0
+    _by_key: dict[str, dict[int, dict[int, int]]] = field(default_factory=dict)
+    _cells: int = 0
+    _details: dict[str, int] = field(default_factory=lambda: {"": 0})  # numbered, by text
 
     def add(self, key: str, minute: int, kind: Kind, times: int) -> None:
         """Count some answers given in a minute. Raises TooManyCellsError."""
         start = minute // self.interval * self.interval
-        intervals = self.by_key.setdefault(key, {})
+        intervals = self._by_key.setdefault(key, {})
         kinds = intervals.get(start)
         if kinds is None:
-            self.cells += 1
-            if self.cells > self.max_cells:
+            self._cells += 1
+            if self._cells > self.max_cells:
                 raise TooManyCellsError
             kinds = intervals[start] = {}
-        kinds[kind] = kinds.get(kind, 0) + times
+        outcome, percentage, detail = kind
+        place = self._details.setdefault(detail, len(self._details))
+        number = (place << _OUTCOME_BITS | outcome) << _PERCENTAGE_BITS | percentage
+        kinds[number] = kinds.get(number, 0) + times
+
+    def take(self) -> Iterator[tuple[str, Iterator[tuple[int, list[tuple[Kind, int]]]]]]:
+        """Remove and return each flag's counts by interval, in the order of their keys, times and kinds.
+
+        They are freed flag by flag: all at once would block the event loop, too.
+        """
+        details = [*self._details]
+        for key in sorted(self._by_key):
+            intervals = self._by_key.pop(key)
+            yield key, ((start, _kinds(intervals[start], details)) for start in sorted(intervals))
+
+
+def _kinds(counts: dict[int, int], details: Sequence[str]) -> list[tuple[Kind, int]]:
+    kinds = []
+    for number, times in counts.items():
+        rest, percentage = divmod(number, 1 << _PERCENTAGE_BITS)
+        place, outcome = divmod(rest, 1 << _OUTCOME_BITS)
+        kinds.append(((outcome, percentage, details[place]), times))
+    return sorted(kinds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ _MEDIA_TYPES = {
     ".woff2": "font/woff2",
 }
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+_ACCEPTED_MAX_LENGTH = 500  # of an Accept-Encoding header; browsers send about 30, and parsing it takes time
 _NO_CACHE = {"cache-control": "no-cache"}
 # The names of these files contain a hash of their content.
 _FOR_A_YEAR = {"cache-control": "public, max-age=31536000, immutable"}
@@ -110,8 +111,10 @@ def _file_response(file: _File, accepted: str) -> Response:
 
 
 def _accepted_encodings(header: str) -> set[str]:
-    """The encodings that a client accepts: those in the header without `q=0`."""
-    found = set()
+    """The encodings that a client accepts: those in the header without `q=0`; none if it is unusually long."""
+    found: set[str] = set()
+    if len(header) > _ACCEPTED_MAX_LENGTH:
+        return found
     for part in header.lower().split(","):
         name, *parameters = (each.strip() for each in part.split(";"))
         if not any(re.fullmatch(r"q=0(\.0*)?", each) for each in parameters):

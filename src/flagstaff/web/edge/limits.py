@@ -19,6 +19,11 @@ def limited(wait_seconds: int) -> Error:
     return Error(Code.LIMITED, "Too many requests. Try again later.", retry_after_seconds=wait_seconds)
 
 
+def widest_network(client: str) -> str:
+    """The largest network that one customer may have: an IPv4 address itself, or the /48 of an IPv6 client."""
+    return (client, *wider_networks(client))[-1]
+
+
 class NetworkWindows:
     """A limit for each client, and higher ones for the IPv6 networks that one customer may have: /56 and /48.
 

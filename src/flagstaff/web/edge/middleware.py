@@ -3,6 +3,7 @@
 For any error further in, the client gets one problem document and the log one entry.
 """
 
+import asyncio
 import itertools
 import re
 import secrets
@@ -13,7 +14,7 @@ import structlog
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from flagstaff.domain.errors import Error
+from flagstaff.domain.errors import Error, unavailable, unconfirmed
 from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.errors import Problem, internal_problem, problem_of, send_problem
@@ -21,6 +22,7 @@ from flagstaff.web.edge.limits import Limits
 
 log = structlog.get_logger("flagstaff.access")
 
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
@@ -107,12 +109,26 @@ class Edge:
             await self._app(scope, receive, send)
         except Error as error:
             await send_problem(problem_of(error, request_id), send)
+        except asyncio.CancelledError:  # the server is stopping and has waited long enough
+            if exchange.status:
+                raise
+            await send_problem(problem_of(self._stopping(scope), request_id), send)
         except ClientDisconnect:
             return  # the client left before it had sent its request; `_note` finds that there is no response
-        except Exception:
+        except Exception as error:
+            # The framework wraps an Error that is raised after the response has begun.
+            if exchange.status and isinstance(error.__cause__, Error):
+                reason = error.__cause__.message
+                log.warning("response_cut_short", method=scope["method"], path=scope["path"], reason=reason)
+                return  # the server closes the connection, because the response is incomplete
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if not exchange.status:
                 await send_problem(internal_problem(request_id), send)
+
+    def _stopping(self, scope: Scope) -> Error:
+        if scope["method"] in _SAFE_METHODS or scope["path"] == self._evaluate_path:
+            return unavailable("The server is stopping. Try again shortly.")
+        return unconfirmed("The server is stopping, and it is not known whether the change was stored.")
 
     def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
         if not exchange.status:

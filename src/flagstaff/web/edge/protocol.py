@@ -26,6 +26,7 @@ class Bounds:
     url_bytes: int = 8 * 1024
     head_bytes: int = 64 * 1024
     headers: int = 100  # trailers included
+    body_pieces: int = 4096  # chunks, or parts of them: each costs a call, however short it is
     waiting_requests: int = 32  # read while an earlier one is being answered
     tick_seconds: float = 5
     head_ticks: int = 2  # from its first byte on; and for the first byte of a connection
@@ -68,6 +69,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _is_refused = False
     _head_bytes = 0  # in whole headers
     _head_headers = 0
+    _body_pieces = 0
     _untold_bytes = 0  # read since the parser's last callback
     _has_told = False
     _ticks_left = 0
@@ -102,7 +104,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= self.bounds.waiting_requests:
             self._fail(429, f"More than {self.bounds.waiting_requests} requests wait on this connection.")
         super().on_message_begin()
-        self._head_bytes = self._head_headers = 0
+        self._head_bytes = self._head_headers = self._body_pieces = 0
         self.await_client(Phase.HEAD, self.bounds.head_ticks)
 
     def on_url(self, url: bytes) -> None:
@@ -119,7 +121,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fail(431, self._too_large_head())
         if self._head_headers > self.bounds.headers:
             self._fail(431, f"The request has more than {self.bounds.headers} headers.")
-        if self.phase is Phase.HEAD:  # trailers are ignored: the request has started, and proxies check only heads
+        # Trailers are ignored: the request has started, and proxies check only heads. So are cookies: nothing here uses
+        # them, but the framework parses them for every request, which takes some versions of Python seconds.
+        if self.phase is Phase.HEAD and name.lower() != b"cookie":
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -138,7 +142,15 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._has_told = True
+        self._body_pieces += 1
+        if self._body_pieces > self.bounds.body_pieces:
+            self._fail(413, f"The body has more than {self.bounds.body_pieces:,} chunks. Send fewer, longer ones.")
         super().on_body(body)
+
+    def on_response_complete(self) -> None:
+        if self.cycle.response_complete:
+            self.cycle.body = bytearray()  # what the application did not read would stay until the next request
+        super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
         if self._is_refused:

@@ -26,7 +26,28 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 async def json_array_response(items: Iterable[Any], headers: Mapping[str, str] | None = None) -> Response:
     """A JSON array of any length, encoded and sent in small pieces so that evaluations can run in between."""
-    return _PartsResponse(await in_pieces(_encode(items)), {**_HEADERS, **(headers or {})})
+    parts = await in_pieces(_encode(items, b"["))
+    parts.append(b"]")
+    return _PartsResponse(parts, {**_HEADERS, **(headers or {})})
+
+
+def json_array_stream(batches: AsyncIterator[Iterable[Any]]) -> Response:
+    """A JSON array whose items arrive in batches, each of which is encoded in small pieces and sent before the next.
+
+    If a batch cannot be had, the response ends without the array's end.
+    """
+    return StreamingResponse(_batch_by_batch(batches), media_type="application/json", headers=_HEADERS)
+
+
+async def _batch_by_batch(batches: AsyncIterator[Iterable[Any]]) -> AsyncIterator[bytes]:
+    before = b"["
+    async for batch in batches:
+        parts = await in_pieces(_encode(batch, before))
+        while parts:
+            yield parts.popleft()
+            await pause()
+        before = b","
+    yield b"]"
 
 
 def json_stream(pieces: Iterator[bytes]) -> Response:
@@ -61,19 +82,20 @@ def raw_response(
     return b"".join((STATUS_LINE[answer.status], *lines, b"\r\n", answer.body))
 
 
-def _encode(items: Iterable[Any]) -> Generator[None, None, deque[bytes]]:
-    """The array in parts, all encoded before the first is sent so that no error can occur halfway."""
+def _encode(items: Iterable[Any], before: bytes) -> Generator[None, None, deque[bytes]]:
+    """The items in parts, separated by commas, and `before` in front."""
     parts: deque[bytes] = deque()
-    part = bytearray(b"[")
-    for item in items:
-        if part[-1:] != b"[" or parts:
+    part = bytearray(before)
+    for place, item in enumerate(items):
+        if place:
             part += b","
         _encoder.encode_into(item, part, -1)
         if len(part) >= _PART_BYTES:
             parts.append(bytes(part))
             part.clear()
         yield
-    parts.append(bytes(part + b"]"))
+    if part:
+        parts.append(bytes(part))
     return parts
 
 

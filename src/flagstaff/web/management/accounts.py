@@ -10,7 +10,7 @@ from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.known_clients import KnownClients
-from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission
+from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, CurrentToken
@@ -122,7 +122,7 @@ def _remember_client(request: Request, token: str, client: str) -> None:
 )
 async def register(body: Registration, accounts: Service, client: Client) -> Response:
     """Create an account."""
-    account = await accounts.register(email=body.email, password=body.password, client=client)
+    account = await accounts.register(email=body.email, password=body.password, client=widest_network(client))
     return json_response({"id": account.id, "email": account.email}, 201)
 
 
@@ -136,7 +136,7 @@ async def log_in(body: Login, request: Request, accounts: Service) -> Response:
     """Get a bearer token for `/api`."""
     email = body.email.strip()
     async with counted_guess(request, email) as client:
-        token = await accounts.log_in(email=email, password=body.password, client=client)
+        token = await accounts.log_in(email=email, password=body.password, client=widest_network(client))
     _remember_client(request, token, client)
     return json_response({"token": token})
 
@@ -171,7 +171,9 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
 )
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
     """Set a new password. All of the account's reset links and tokens become invalid."""
-    token = await accounts.reset_password(token=body.token, new_password=body.new_password, client=client)
+    token = await accounts.reset_password(
+        token=body.token, new_password=body.new_password, client=widest_network(client)
+    )
     _remember_client(request, token, client)
     return PlainTextResponse(_RESET_DONE)
 
@@ -196,7 +198,7 @@ async def change_password(body: PasswordChange, request: Request, actor: Current
     try:
         async with counted_guess(request, actor.email) as client:
             token = await accounts.change_password(
-                actor, current=body.current_password, new=body.new_password, client=client
+                actor, current=body.current_password, new=body.new_password, client=widest_network(client)
             )
     except Error as error:
         if error.code is not Code.UNAUTHENTICATED:

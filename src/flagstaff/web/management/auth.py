@@ -1,8 +1,9 @@
 """Authentication: everything under `/api` requires a bearer token."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from time import monotonic
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
@@ -21,6 +22,8 @@ PREFIX = "/api"
 _READING = ("GET", "HEAD")
 # Our tokens have about 250. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
+# A client can hold its body back for half a minute, in which its token may be ended.
+_CHECKED_FOR_SECONDS = 0.5
 _scheme = HTTPBearer(bearerFormat="JWT", auto_error=False, description="The token from POST /auth/login.")
 
 
@@ -32,8 +35,16 @@ class Authentication:
     account's clients receive long lists, its next toggle does not wait for them.
     """
 
-    def __init__(self, app: ASGIApp, accounts: Accounts, limiter: SlidingWindow | None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        accounts: Accounts,
+        limiter: SlidingWindow | None,
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self._app = app
+        self._clock = clock
         self._accounts = accounts
         self._limiter = limiter
         self._read_slots = Slots()
@@ -45,12 +56,26 @@ class Authentication:
             return
         claims = self._accounts.read_token(bearer_token(scope))
         scope["state"]["actor"] = await self._authenticate(claims)
+        authenticated_at = self._clock()
         if scope["method"] in _READING:
             # Until the last part is sent, because the whole response is in memory.
             async with self._read_slots.take(claims.account_id):
+                await self._check_again(claims, authenticated_at)
                 await self._app(scope, receive, send)
-        else:
-            await self._write(claims.account_id, scope, receive, send)
+            return
+        # A write has its slot only from the arrival of its body until its response begins.
+        body = await read_body(receive)
+        if body is None:
+            return
+        async with AsyncExitStack() as slot:
+            await slot.enter_async_context(self._write_slots.take(claims.account_id))
+            await self._check_again(claims, authenticated_at)
+
+            async def release_and_send(message: Message) -> None:
+                await slot.aclose()
+                await send(message)
+
+            await self._app(scope, replay(body, receive), release_and_send)
 
     async def _authenticate(self, claims: Claims) -> Actor:
         """The token's account. The request is counted first, so that a refused one costs no query."""
@@ -62,19 +87,10 @@ class Authentication:
                 self._limiter.forgive(claims.account_id)  # someone with an ended token must not use up the limit
             raise
 
-    async def _write(self, account_id: UUID, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a write, which has its slot only from the arrival of its body until its response begins."""
-        body = await read_body(receive)
-        if body is None:
-            return
-        async with AsyncExitStack() as slot:
-            await slot.enter_async_context(self._write_slots.take(account_id))
-
-            async def release_and_send(message: Message) -> None:
-                await slot.aclose()
-                await send(message)
-
-            await self._app(scope, replay(body, receive), release_and_send)
+    async def _check_again(self, claims: Claims, authenticated_at: float) -> None:
+        """Raise Error UNAUTHENTICATED if the token was ended while the request waited for its body or its slot."""
+        if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
+            await self._accounts.authenticate(claims)
 
 
 def bearer_token(scope: Scope) -> str:

@@ -1,6 +1,5 @@
 """HTTP of the evaluation history."""
 
-import asyncio
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -16,9 +15,10 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import encode_json, json_response, json_stream
+from flagstaff.web.edge.responses import encode_json, json_stream
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
@@ -176,7 +176,7 @@ async def list_evaluations(
     page = await history.list_environment_evaluations(
         actor, project_id, env_id, query.filter(flag), limit=query.limit, before=query.cursor
     )
-    return await _page_response(page, _evaluation_view)
+    return json_stream(_page_view(page, _EvaluationEncoder()))
 
 
 @router.get("/evaluations/summary", response_model=SummaryOut, responses=problems(400, 401, 404, 503))
@@ -205,25 +205,42 @@ async def list_flag_evaluations(
     """The evaluations of a flag, newest first, with the result and reason."""
     wanted = query.filter(FlagFilter(flag_id=path.flag_id, enabled=query.enabled))
     page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, before=query.cursor)
-    return await _page_response(page, lambda evaluation: _flag_evaluation_view(evaluation, path.flag_id))
+    return json_stream(_page_view(page, lambda each: iter([encode_json(_flag_evaluation_view(each, path.flag_id))])))
 
 
-async def _page_response(page: EvaluationsPage, view: Callable[[RecordedEvaluation], dict[str, Any]]) -> Response:
-    # Encoding a hundred evaluations of a thousand flags takes too long for the event loop.
-    def respond() -> Response:
-        return json_response(
-            {
-                "items": [view(each) for each in page.items],
-                "next_cursor": page.next_before.hex() if page.next_before else None,
-            }
-        )
-
-    return await asyncio.to_thread(respond)
+def _page_view(page: EvaluationsPage, encode: Callable[[RecordedEvaluation], Iterator[bytes]]) -> Iterator[bytes]:
+    """A page's JSON in small pieces: a hundred evaluations of thousands of flags are many megabytes."""
+    yield b'{"items":['
+    before = b""
+    for each in page.items:
+        yield before
+        yield from encode(each)
+        before = b","
+    yield b'],"next_cursor":' + encode_json(page.next_before.hex() if page.next_before else None) + b"}"
 
 
-def _evaluation_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
-    flags = {decision.flag.key: _decision_view(decision) for decision in evaluation.decisions()}
-    return {**_call_view(evaluation), "flags": flags}
+class _EvaluationEncoder:
+    """Encodes the evaluations of one page. Most share their flags and outcomes, each of which is encoded once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, Outcome], bytes] = {}
+
+    def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
+        yield encode_json(_call_view(evaluation))[:-1] + b',"flags":{'
+        before = b""
+        for decision in evaluation.decisions():
+            yield before + self._encode(decision)
+            before = b","
+        yield b"}}"
+
+    def _encode(self, decision: Decision) -> bytes:
+        place = id(decision.flag), decision.outcome
+        known = self._known.get(place)
+        if known is None:
+            known = encode_json(decision.flag.key) + b":" + encode_json(_decision_view(decision))
+            if not decision.flag.says_more:
+                self._known[place] = known
+        return known
 
 
 def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:
@@ -252,7 +269,7 @@ def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
     head = {"since": format_moment(summary.since), "until": format_moment(summary.until), "interval": interval}
     yield encode_json(head)[:-1] + b',"flags":{'
     before_flag = b""
-    for key, intervals in summary.flags():
+    for key, intervals in summary.take_flags():
         yield before_flag + encode_json(key) + b":["
         before_interval = b""
         for each in intervals:

@@ -29,7 +29,6 @@ _MESSAGES = {
     "list_type": "must be a list",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
-_METHODS_OF_FILES = ("GET", "HEAD")  # inside the mounted folder, the only place where no route matches
 _UNREADABLE = "cannot be read as JSON: it is nested too deeply or contains a number that is too long"
 _DETAILS = {
     404: "There is no resource at this path.",
@@ -109,7 +108,7 @@ def _allowed_methods(request: Request) -> list[str]:
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
             allowed |= getattr(route, "methods", None) or set()
-    return sorted(allowed or _METHODS_OF_FILES)
+    return sorted(allowed)
 
 
 def _response(answer: Problem) -> Response:

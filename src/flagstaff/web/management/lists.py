@@ -1,8 +1,11 @@
-"""Lists over HTTP: whole arrays, or with `limit` a part, whose `Link` header links to the next one."""
+"""Lists over HTTP: whole arrays, or with `limit` a part, whose `Link` header links to the next one.
+
+A long list is read and sent some items at a time, so that its size in memory does not depend on its length.
+"""
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
@@ -15,10 +18,11 @@ from starlette.responses import Response
 
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.lists import Window
-from flagstaff.web.edge.responses import json_array_response
+from flagstaff.web.edge.responses import json_array_response, json_array_stream
 from flagstaff.web.management.schemas import Text
 
 LIMIT_MAX = 1000
+_ITEMS_AT_ONCE = 200  # with the longest descriptions: 8 MB
 
 T = TypeVar("T")
 
@@ -51,15 +55,32 @@ class Listing(Generic[T]):
     position: Any
 
     async def respond(self, part: ListQuery, fetch: Callable[[Window], Awaitable[list[T]]]) -> Response:
-        """The requested part as an array; raises Error INVALID for an invalid cursor."""
+        """The requested part as an array; raises Error INVALID for an invalid cursor.
+
+        Whoever sends the response must expect `fetch` to raise an Error while it is being sent.
+        """
         after = self._read(part.cursor) if part.cursor is not None else None
-        # One extra item shows whether there is a next part.
-        found = await fetch(Window(None if part.limit is None else part.limit + 1, after))
-        headers = {}
-        if part.limit is not None and len(found) > part.limit:
-            del found[part.limit :]
-            headers["link"] = f'<?limit={part.limit}&cursor={self._cursor(found[-1])}>; rel="next"'
-        return await json_array_response(map(self.view, _taken(found)), headers)
+        limit = part.limit or _ITEMS_AT_ONCE
+        # One extra item shows whether there are more.
+        found = await fetch(Window(limit + 1, after))
+        if len(found) <= limit:
+            return await json_array_response(map(self.view, _taken(found)))
+        if part.limit is None:
+            return json_array_stream(self._rest(found, fetch))
+        del found[limit:]
+        link = f'<?limit={limit}&cursor={self._cursor(found[-1])}>; rel="next"'
+        return await json_array_response(map(self.view, _taken(found)), {"link": link})
+
+    async def _rest(
+        self, found: list[T], fetch: Callable[[Window], Awaitable[list[T]]]
+    ) -> AsyncIterator[Iterator[dict[str, Any]]]:
+        """A list from the items already found, one more than are taken at once, to its end."""
+        while len(found) > _ITEMS_AT_ONCE:
+            del found[_ITEMS_AT_ONCE:]
+            last = self.position_of(found[-1])
+            yield map(self.view, _taken(found))
+            found = await fetch(Window(_ITEMS_AT_ONCE + 1, last))
+        yield map(self.view, _taken(found))
 
     def _cursor(self, item: T) -> str:
         return base64.urlsafe_b64encode(msgspec.json.encode(self.position_of(item))).rstrip(b"=").decode()

@@ -31,6 +31,7 @@ _END = b"\r\n\r\n"
 _HEAD_MAX_BYTES = 4 * 1024
 _MAX_KNOWN_HEADS = 1024
 _MAX_HEADERS = 50
+_HELD_MAX_BYTES = 16 * 1024  # of an incomplete request, which no limit has counted yet
 
 _REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of a microsecond
 
@@ -118,7 +119,7 @@ class LaneProtocol(BoundedProtocol):
                 size = end + head.body_bytes
                 if len(data) == size and self._answer(head, data[end:]):
                     return
-                if len(data) < size:
+                if len(data) < size <= _HELD_MAX_BYTES:
                     self._hold(data, size)
                     return
         super().data_received(data)
