@@ -21,7 +21,7 @@ import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
 import { When } from "./When";
 
-type Props = FlagPlace & { readonly rulesInForce: RulesInForce; readonly children: ReactNode };
+type Props = FlagPlace & { readonly rulesInForce: RulesInForce | null; readonly children: ReactNode };
 
 export function FlagHeading({ environment, path, flag, rulesInForce, children }: Props) {
   useDocumentTitle(`${flag.name} · ${t.product}`);
@@ -59,7 +59,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
           onChange={(enabled) => mutate({ flag, enabled })}
         />
         <div className={classes.words}>
-          <Text role="status">{audienceInFull(flag, rulesInForce)}</Text>
+          <Text role="status">{rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}</Text>
           {isProduction(environment) && (
             <Text size="xs" c="dimmed">
               {t.shell.productionNotice}

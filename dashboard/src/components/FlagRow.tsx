@@ -57,7 +57,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
         </div>
       </div>
       <div role="cell" className={classes.audience}>
-        {audienceInShort(flag, rulesInForce)}
+        {rulesInForce && audienceInShort(flag, rulesInForce)}
       </div>
       <div role="cell" className={classes.day}>
         {day && <LastDay day={day} />}

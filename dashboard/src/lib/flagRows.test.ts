@@ -48,7 +48,7 @@ const rows = rowsOf(
 const found = (search: Parameters<typeof selectRows>[1]) => selectRows(rows, search).map((row) => row.flag.key);
 
 it("counts only enabled rules and days with evaluations", () => {
-  expect(rows.map((row) => [row.rulesInForce.count, row.day?.on, row.day?.lastSeen])).toEqual([
+  expect(rows.map((row) => [row.rulesInForce?.count, row.day?.on, row.day?.lastSeen])).toEqual([
     [1, 0, null],
     [0, 3, Date.parse("2026-11-20T11:00:00Z")],
   ]);
@@ -70,8 +70,9 @@ it("filters and sorts", () => {
   expect(found({ sort: "evaluated" })).toEqual(["a", "b"]);
 });
 
-it("hides nothing by its last day until that is known", () => {
+it("hides nothing by its last day or its rules until these are known", () => {
   expect(selectRows(rowsOf([flag("a")], undefined, undefined), { seen: "quiet" })).toHaveLength(1);
+  expect(selectRows(rowsOf([flag("a")], undefined, undefined), { audience: "rules" })).toHaveLength(1);
 });
 
 it("handles keys that every object inherits", () => {

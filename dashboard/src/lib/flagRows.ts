@@ -8,7 +8,8 @@ import { type Bar, barsOf } from "./series";
 
 export interface FlagRow {
   readonly flag: Flag;
-  readonly rulesInForce: RulesInForce;
+  /** Null until the rules are known. */
+  readonly rulesInForce: RulesInForce | null;
   readonly day: Day | null;
   /** The text to search, in lower case. */
   readonly text: string;
@@ -30,7 +31,7 @@ export function rowsOf(
   const silent: Day | null = summary ? { bars: barsOf(summary, []), on: 0, off: 0, lastSeen: null } : null;
   return flags.map((flag) => ({
     flag,
-    rulesInForce: rulesInForceOf(rules?.get(flag.id) ?? []),
+    rulesInForce: rules ? rulesInForceOf(rules.get(flag.id) ?? []) : null,
     day: summary && Object.hasOwn(summary.flags, flag.key) ? dayOf(summary, flag.key) : silent,
     text: [flag.name, flag.key, flag.description ?? "", ...flag.tags].join("\n").toLowerCase(),
   }));
@@ -52,7 +53,7 @@ export function selectRows(rows: readonly FlagRow[], search: FlagsSearch): FlagR
   const found = rows.filter(
     ({ flag, rulesInForce, day, text }) =>
       (!search.state || flag.enabled === (search.state === "on")) &&
-      isAudience(flag, rulesInForce, search.audience ?? "any") &&
+      (!rulesInForce || isAudience(flag, rulesInForce, search.audience ?? "any")) &&
       (!search.seen || !day || (day.lastSeen !== null) === (search.seen === "day")) &&
       words.every((word) => text.includes(word)),
   );

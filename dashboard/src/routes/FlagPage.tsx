@@ -32,7 +32,7 @@ export function FlagPage() {
   if (!flag) return error ? <ProblemPage error={error} reset={() => void refetch()} /> : <PageSkeleton />;
   const place = { project, environment, path, flag };
   return (
-    <FlagHeading {...place} rulesInForce={rulesInForceOf(rules ?? [])}>
+    <FlagHeading {...place} rulesInForce={rules ? rulesInForceOf(rules) : null}>
       <Tabs
         value={search.tab ?? "overview"}
         onChange={(tab) => void navigate({ search: toFlagPage({ tab }), replace: true })}
