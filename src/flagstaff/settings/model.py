@@ -38,6 +38,7 @@ def _read_by(
 
 
 _quota = values.whole_number_parser(1, 1_000_000)
+_characters = values.whole_number_parser(1, 100_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +165,7 @@ class Settings:
     )
     max_condition_characters: int = field(
         metadata=_read_by(
-            _quota,
+            _characters,
             "2000000",
             "The maximum number of characters of the conditions of an environment's rules, and of those of a project's "
             "segments.",
