@@ -310,3 +310,24 @@ async def test_many_flags_come_in_one_answer(client: Caller, ada: Caller, projec
         await ada.create_flag(environment, key=f"flag-{number}", rollout_percentage=number, enabled=bool(number % 2))
     listed = (await ada.get(f"{environment_path(environment)}/flags")).json()
     assert (await answers(client, project, {"user_id": "ada"})).keys() == {flag["key"] for flag in listed}
+
+
+async def test_attributes_beyond_eight_kibibytes_count_as_missing(
+    ada: Caller, client: Caller, project: Json, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment)
+    for attribute in ("groups", "plan", "region"):
+        condition = {"attribute": attribute, "operator": "in", "values": ["beta"]}
+        await ada.create_rule(flag, rule_type="attributes", rule_value=None, conditions=[condition])
+    await ada.put(flag_path(flag), json={"fallthrough": "off"})
+    groups = ["beta", *(f"group-{number:033}" for number in range(90))]
+
+    async def is_on(**attributes: object) -> bool:
+        answer = await client.evaluate(project["sdk_key"], context={"custom_attributes": attributes})
+        enabled: bool = answer.json()["flags"][flag["key"]]["enabled"]
+        return enabled
+
+    assert await is_on(groups=groups)
+    assert await is_on(groups="x" * 9_000, plan="beta")
+    assert await is_on(plan="x" * 8_100, region="x" * 100) is False
+    assert await is_on(plan="x" * 8_190, region="beta") is False
