@@ -87,6 +87,9 @@ async def test_a_flood_from_one_address_leaves_room_for_others_and_for_their_mai
 async def test_the_bounds_are_settings_and_a_closed_connection_makes_room(store: Store) -> None:
     bounds = {"FLAGSTAFF_MAX_CONNECTIONS": "4", "FLAGSTAFF_MAX_CONNECTIONS_PER_ADDRESS": "2"}
     async with ServerProcess(store, bounds) as server, flooded(server) as connect:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while await figure(server, "flagstaff_connections") != 1:  # the one that waited for the start has ended
+                await asyncio.sleep(0.1)
         first, _ = await connect(2, FLOOD)
         assert (await ask(server, source=FLOOD)).status == 503
         await connect(2, OTHER)
