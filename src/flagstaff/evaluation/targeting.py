@@ -85,14 +85,6 @@ def decide(snapshot: EnvironmentSnapshot, user: User, buckets: bytes, looked_up:
     return Decisions(decided, variants, bytes(decided) + bytes(columns))
 
 
-def _columns(targeting: Targeting, bucket_of: Mapping[int, int], variants: Mapping[int, int]) -> bytes:
-    """The further columns of the history, in the order of the flags."""
-    if targeting.columns == targeting.varied_by_user:
-        return bytes(variants.values())  # which have the same order
-    both = (bucket_of, variants)
-    return bytes([each[position] for position in targeting.columns for each in both if position in each])
-
-
 def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
     """The fragments of the response of the recorded flags."""
     fragments: list[Any] = [*map(getitem, targeting.answers, decisions.decided)]
