@@ -88,7 +88,9 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
         outside = make_fragment(flag, Outcome.NOT_IN_ROLLOUT)
         # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
         answers = (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
-    by_rule = {rule.byte: make_fragment(flag, RULE_OUTCOMES[rule.kind]) for rule in rules}
+    # Rules of a kind share a fragment, which has the values of all variants.
+    by_kind = {kind: make_fragment(flag, RULE_OUTCOMES[kind]) for kind in {rule.kind for rule in rules}}
+    by_rule = {rule.byte: by_kind[rule.kind] for rule in rules}
     for place, each in enumerate(prerequisites):
         by_rule[RULE_BASE + place] = make_fragment(flag, Outcome.PREREQUISITE, each.flag_key)
     return CompiledFlag(
