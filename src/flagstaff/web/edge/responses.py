@@ -58,6 +58,20 @@ def json_stream(pieces: Iterator[bytes]) -> Response:
     return StreamingResponse(_gathered(pieces), media_type="application/json", headers=_HEADERS)
 
 
+def json_page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Response:
+    """A page of a long list as a `json_stream`. Each item is given as its JSON in small pieces."""
+    return json_stream(_page(items, next_cursor))
+
+
+def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Iterator[bytes]:
+    yield b'{"items":['
+    for place, pieces in enumerate(items):
+        if place:
+            yield b","
+        yield from pieces
+    yield b'],"next_cursor":' + encode_json(next_cursor) + b"}"
+
+
 async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
     gathered, turns = bytearray(), Turns()
     for piece in pieces:

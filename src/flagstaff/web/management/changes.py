@@ -1,7 +1,6 @@
 """HTTP of the audit trail."""
 
 import re
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -15,7 +14,7 @@ from flagstaff.domain.keys import check_environment_key
 from flagstaff.domain.moments import format_moment
 from flagstaff.services.changes import Changes, ChangesPage, ProjectChangeFilter
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import encode_json, json_stream
+from flagstaff.web.edge.responses import encode_json, json_page
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import Id, parse_id
 from flagstaff.web.management.schemas import (
@@ -157,15 +156,10 @@ def _view(numbered: NumberedChange) -> dict[str, Any]:
     }
 
 
-def _pieces(page: ChangesPage) -> Iterator[bytes]:
-    """The answer's JSON in small pieces: a hundred changes of long descriptions are megabytes."""
-    yield b'{"items":['
-    before = b""
-    for each in page.items:
-        yield before + encode_json(_view(each))
-        before = b","
-    next_cursor = str(page.next_before) if page.next_before else None
-    yield b'],"next_cursor":' + encode_json(next_cursor) + b"}"
+def _page_response(page: ChangesPage) -> Response:
+    # A hundred changes of long descriptions are megabytes.
+    items = ([encode_json(_view(each))] for each in page.items)
+    return json_page(items, str(page.next_before) if page.next_before else None)
 
 
 async def _changes(request: Request) -> Changes:
@@ -185,7 +179,7 @@ async def list_project_changes(
     Changes of deleted environments and flags are included.
     """
     page = await changes.list_project_changes(actor, project_id, query.filter(), limit=query.limit, before=query.cursor)
-    return json_stream(_pieces(page))
+    return _page_response(page)
 
 
 @router.get(
@@ -204,10 +198,10 @@ async def list_changes(
     page = await changes.list_environment_changes(
         actor, project_id, env_id, flag_id=query.flag_id, limit=query.limit, before=query.cursor
     )
-    return json_stream(_pieces(page))
+    return _page_response(page)
 
 
 @router.get("/me/changes", response_model=ChangesPageOut, responses=problems(400, 401, 503))
 async def list_my_changes(query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service) -> Response:
     """The changes of your account, newest first: its registration and password changes."""
-    return json_stream(_pieces(await changes.list_own_changes(actor, limit=query.limit, before=query.cursor)))
+    return _page_response(await changes.list_own_changes(actor, limit=query.limit, before=query.cursor))

@@ -1,7 +1,7 @@
 """HTTP of the evaluation history."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import encode_json, json_stream
+from flagstaff.web.edge.responses import encode_json, json_page, json_stream
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
@@ -176,7 +176,7 @@ async def list_evaluations(
     page = await history.list_environment_evaluations(
         actor, project_id, env_id, query.filter(flag), limit=query.limit, before=query.cursor
     )
-    return json_stream(_page_view(page, _EvaluationEncoder()))
+    return _page_response(page, _EvaluationEncoder())
 
 
 @router.get("/evaluations/summary", response_model=SummaryOut, responses=problems(400, 401, 404, 503))
@@ -205,18 +205,12 @@ async def list_flag_evaluations(
     """The evaluations of a flag, newest first, with the result and reason."""
     wanted = query.filter(FlagFilter(flag_id=path.flag_id, enabled=query.enabled))
     page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, before=query.cursor)
-    return json_stream(_page_view(page, lambda each: iter([encode_json(_flag_evaluation_view(each, path.flag_id))])))
+    return _page_response(page, lambda each: [encode_json(_flag_evaluation_view(each, path.flag_id))])
 
 
-def _page_view(page: EvaluationsPage, encode: Callable[[RecordedEvaluation], Iterator[bytes]]) -> Iterator[bytes]:
-    """A page's JSON in small pieces: a hundred evaluations of thousands of flags are many megabytes."""
-    yield b'{"items":['
-    before = b""
-    for each in page.items:
-        yield before
-        yield from encode(each)
-        before = b","
-    yield b'],"next_cursor":' + encode_json(page.next_before.hex() if page.next_before else None) + b"}"
+def _page_response(page: EvaluationsPage, encode: Callable[[RecordedEvaluation], Iterable[bytes]]) -> Response:
+    # A hundred evaluations of thousands of flags are many megabytes.
+    return json_page(map(encode, page.items), page.next_before.hex() if page.next_before else None)
 
 
 class _EvaluationEncoder:

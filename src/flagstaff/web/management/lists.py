@@ -22,7 +22,7 @@ from flagstaff.web.edge.responses import json_array_response, json_array_stream
 from flagstaff.web.management.schemas import Text
 
 LIMIT_MAX = 1000
-_ITEMS_AT_ONCE = 200  # with the longest descriptions: 8 MB
+_ITEMS_AT_ONCE = 200  # with the longest descriptions 8 MB, with the longest variants 25 MB
 
 T = TypeVar("T")
 
