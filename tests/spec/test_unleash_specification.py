@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from flagstaff.domain.segments import Segment
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.web.sdk.attributes import read_attributes
-from tests.support.builders import make_environment
 from tests.support.debian import leave_out
 from tests.support.unleash import (
     User,
+    evaluate_all,
     flag_key,
     read_payload,
     translate_context,
@@ -106,12 +102,7 @@ def expect(result: bool | Mapping[str, Any]) -> Mapping[str, Any]:
 def answer(case: Case, flags: Iterable[TargetedFlag]) -> Mapping[str, Any]:
     """What our engine answers, limited to what the case asks for. A flag that is not in the response is off."""
     assert case.user is not None
-    user = case.user
-    snapshot = compile_environment(make_environment(key=user.environment), flags, case.segments)
-    given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in user.custom_attributes.items()}
-    wanted = snapshot.targeting.attributes if snapshot.targeting else ()
-    body, _ = evaluate(snapshot, user.user_id, None, read_attributes(given, wanted, lambda: user.now))
-    found = json.loads(body)["flags"].get(flag_key(case.toggle), OFF)
+    found = evaluate_all(flags, case.segments, case.user).get(flag_key(case.toggle), OFF)
     return {name: found.get(name) for name in case.expected}
 
 
@@ -132,6 +123,15 @@ def test_an_answer_that_is_said_to_differ_does(toggle: str) -> None:
         leave_out("Unleash's specification is not installed: make test installs it.")
     for case in asked:
         assert answer(case, case.flags) != case.expected
+
+
+def test_no_case_negates_a_condition_on_a_missing_attribute() -> None:
+    """The guide says so: SDKs differ there, and so do we."""
+    for case in CASES:
+        for targeted in case.flags:
+            negated = {each.attribute for rule in targeted.rules for each in rule.conditions if each.negate}
+            if case.user and targeted.flag.key == flag_key(case.toggle):
+                assert negated <= {"user_id" if case.user.user_id else "", *case.user.custom_attributes}
 
 
 def test_the_page_says_which_cases_pass_and_why_others_are_left_out() -> None:

@@ -10,13 +10,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import msgspec
+
 from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Rule, RuleType
 from flagstaff.domain.keys import check_flag_key
 from flagstaff.domain.prerequisites import Prerequisite, check_prerequisites, find_cycle
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.variants import Variant, check_variants, check_weight, encode_value
+from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
-from tests.support.builders import AT, make_flag, make_rule, make_segment
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.web.sdk.attributes import read_attributes
+from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 from tests.support.unleash_strategies import (
     Hashed,
     Json,
@@ -124,6 +129,16 @@ def translate_context(context: Json, asked: TargetedFlag | None) -> User:
         {**named, **context.get("properties", {})},
         datetime.fromisoformat(now) if now else AT,
     )
+
+
+def evaluate_all(flags: Iterable[TargetedFlag], segments: Iterable[Segment], user: User) -> dict[str, Any]:
+    """The results of all flags by key, from our compiler and evaluator."""
+    snapshot = compile_environment(make_environment(key=user.environment), flags, segments)
+    given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in user.custom_attributes.items()}
+    wanted = snapshot.targeting.attributes if snapshot.targeting else ()
+    body, _ = evaluate(snapshot, user.user_id, None, read_attributes(given, wanted, lambda: user.now))
+    found: dict[str, Any] = json.loads(body)["flags"]
+    return found
 
 
 def _hashes(targeted: TargetedFlag) -> bool:
