@@ -130,6 +130,7 @@ class Flagstaff:
             write=self._history.record,
             spool=Spool(settings.data_dir / _SPOOL_FOLDER),
             supervisor=self._supervisor,
+            has_all=settings.history_attributes == "all",
         )
         retention = timedelta(days=settings.history_retention_days)
         self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
@@ -179,7 +180,13 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
-        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=self._recorder.record, now=now)
+        evaluate = Evaluate(
+            snapshots=self.snapshots,
+            limiter=limits.evaluate,
+            recorder=self._recorder,
+            now=now,
+            keep=settings.history_attributes,
+        )
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(

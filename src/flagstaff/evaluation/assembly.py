@@ -120,12 +120,14 @@ def assemble(
     yield
     constant_layouts = tuple(each.layout for each in groups.constant)
     yield
+    looked_at = tuple(sorted(targeting.custom)) if targeting else ()
+    yield
     plain = yield from _plain_answers(groups, is_targeted=targeting is not None)
     return EnvironmentSnapshot(
         project_id=environment.project_id,
         environment_id=environment.id,
         environment_key=environment.key,
-        layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
+        layout=Layout(recorded_layouts, constant_layouts, looked_at),
         targeting=targeting,
         rollout_prefixes=tuple(each.prefix for each in groups.rollouts),
         without_bucket=bytes((NO_BUCKET,)) * len(groups.rollouts),

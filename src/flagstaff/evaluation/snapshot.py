@@ -13,6 +13,8 @@ from flagstaff.evaluation.predicates import Predicates
 
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
 CURRENT_TIME = "current_time"
+RESERVED = BUILT_IN | {CURRENT_TIME}
+"""The attributes that no custom attribute replaces."""
 
 Fragment = bytes | tuple[bytes, ...]
 Answers = Mapping[int, Fragment] | tuple[Fragment, ...]
@@ -156,6 +158,11 @@ class Targeting:
         """Those of them that every context has."""
         return self.attributes & BUILT_IN
 
+    @cached_property
+    def custom(self) -> frozenset[str]:
+        """Those of them that applications choose."""
+        return self.attributes - RESERVED
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleFlag:
@@ -197,15 +204,15 @@ class EnvironmentSnapshot:
         """One flag of the environment as a snapshot of its own, if there is such a flag."""
         found = self.single_flags.get(key)
         if found is None:
-            flags = self.layout.recorded
+            flags, looked_at = self.layout.recorded, self.layout.attributes
             position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
             if position is not None:
-                found = SingleFlag(self.environment_id, Layout((flags[position],), ()), position)
+                found = SingleFlag(self.environment_id, Layout((flags[position],), (), looked_at), position)
             else:
                 constant = tuple(flag for flag in self.layout.constant if flag.key == key)
                 if not constant:
                     return None
-                found = SingleFlag(self.environment_id, Layout((), constant), None)
+                found = SingleFlag(self.environment_id, Layout((), constant, looked_at), None)
             self.single_flags[key] = found
         return found
 

@@ -16,10 +16,11 @@ from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.storage import dialect, tables
+from flagstaff.storage.history.columns import StoredColumns, unpack
 from flagstaff.storage.history.ids import END, Place, evaluation_id, place_of
 from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.matches import can_match, matching_offsets
-from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, StoredColumns, email_hash, unpack, user_hash
+from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, email_hash, user_hash
 from flagstaff.storage.tables import microseconds, moment
 
 _MOST_FETCHED_AT_ONCE = 8
@@ -179,4 +180,6 @@ def _evaluation(found: _Found) -> RecordedEvaluation:
         user_email=columns.emails[offset],
         layout=layout,
         recorded=columns.recorded[offset * width : (offset + 1) * width],
+        attributes=columns.attributes_of(offset),
+        has_all=columns.has_all,
     )

@@ -112,6 +112,11 @@ class EvaluateCall(BaseModel):
     evaluated_at: Moment
     user_id: str | None
     user_email: str | None
+    attributes: dict[str, Any] | None = Field(
+        default=None,
+        description="The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.",
+        examples=[{"plan": "gold", "seats": 12}],
+    )
 
 
 class EvaluationOut(EvaluateCall):
@@ -243,12 +248,13 @@ def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict
 
 
 def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
-    return {
+    view: dict[str, Any] = {
         "id": evaluation.id,
         "evaluated_at": format_moment(evaluation.evaluated_at),
         "user_id": evaluation.user_id,
         "user_email": evaluation.user_email,
     }
+    return view if evaluation.attributes is None else {**view, "attributes": evaluation.attributes}
 
 
 def _decision_view(decision: Decision) -> dict[str, Any]:
