@@ -11,7 +11,8 @@ import msgspec
 
 from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.domain.text import check_length, check_text
-from flagstaff.evaluation.evaluator import evaluate, evaluate_flag
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.parts import evaluate_flag, find_flag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot, SingleFlag
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.snapshots import Snapshots
@@ -98,7 +99,7 @@ class Evaluate:
             Error: INVALID, NOT_FOUND (the environment or the flag).
         """
         environment, context = self._read(project, body)
-        flag = environment.find_flag(flag_key)
+        flag = find_flag(environment, flag_key)
         if flag is None:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         names = environment.targeting.attributes if environment.targeting else ()
