@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS
+from flagstaff.domain.prerequisites import with_needed
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
@@ -83,7 +84,11 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
         constant = tuple(flag for flag in snapshot.layout.constant if flag.key == key)
         return SingleFlag(snapshot.environment_id, Layout((), constant)) if constant else None
     targeting = snapshot.targeting
-    positions = _with_needed(targeting, position)
+    needs = {
+        place: [need.position for need in needed if need.position is not None]
+        for place, needed in (targeting.needs if targeting else ())
+    }
+    positions = frozenset(with_needed(needs, [position]))
     narrowed = _narrow(targeting, positions, position) if targeting else None
     part = Part(positions, _rollouts(snapshot, positions), narrowed)
     return SingleFlag(snapshot.environment_id, Layout((flags[position],), ()), position, part)
@@ -93,16 +98,6 @@ def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list
     rollouts = [(DEFAULT_STICKINESS, prefix) for prefix in snapshot.rollout_prefixes]
     rollouts += snapshot.targeting.sticky if snapshot.targeting else ()
     return [(place, *rollout) for place, rollout in enumerate(rollouts) if place in positions]
-
-
-def _with_needed(targeting: Targeting | None, position: int) -> frozenset[int]:
-    """The positions of a flag and of all flags that it needs, directly or not."""
-    needs = dict(targeting.needs) if targeting else {}
-    found = [position]
-    for place in found:  # grows meanwhile
-        needed = {need.position for need in needs.get(place, ()) if need.position is not None}
-        found += needed.difference(found)
-    return frozenset(found)
 
 
 def _narrow(targeting: Targeting, positions: Collection[int], position: int) -> Targeting:

@@ -33,8 +33,15 @@ def resolve(
     targeting = snapshot.targeting
     if targeting is None or not targeting.built_in:
         return custom
+    return attributes_of(targeting.built_in, snapshot.environment_key, custom, user_id, email)
+
+
+def attributes_of(
+    built_in: Iterable[str], environment_key: str, custom: Mapping[str, object], user_id: str | None, email: str
+) -> Mapping[str, object]:
+    """The custom attributes and these built-in ones."""
     values = dict(custom)
-    for name in targeting.built_in:
+    for name in built_in:
         match name:
             case "user_id":
                 values[name] = user_id or None
@@ -43,7 +50,7 @@ def resolve(
             case "email_domain":
                 values[name] = email.rpartition("@")[2] or None if "@" in email else None
             case "environment":
-                values[name] = snapshot.environment_key
+                values[name] = environment_key
     return values
 
 
