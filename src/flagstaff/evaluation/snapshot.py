@@ -1,6 +1,6 @@
 """Snapshots: the flags of an environment, compiled for evaluation. Immutable; a change creates a new snapshot."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -83,7 +83,8 @@ class Targeting:
     are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
     flag comes after those that it needs. `with_buckets` and `varied` are in the order of the positions.
     `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. `led` remembers
-    the rules for predicates that held.
+    the rules for predicates that held, up to `kept_matches` times. `only` is the position of the only flag whose
+    columns are recorded; None for all.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -95,6 +96,8 @@ class Targeting:
     needs: tuple[tuple[int, tuple[Need, ...]], ...] = ()
     answers: tuple[Answers, ...] = ()
     led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
+    kept_matches: int = 200  # users mostly fall into few groups by the predicates that hold for them
+    only: int | None = None
 
     @cached_property
     def slots(self) -> Mapping[int, int]:
@@ -130,16 +133,20 @@ class Targeting:
         return tuple(found)
 
     @cached_property
-    def columns(self) -> tuple[int, ...]:
-        """The order of the history's further columns: places among the buckets of rules, followed by the variants."""
+    def columns(self) -> tuple[int, ...] | None:
+        """The order of the history's further columns: places among the buckets of rules, followed by the variants.
+
+        None if they are in this order.
+        """
         buckets = {position: place for place, (position, _, _) in enumerate(self.with_buckets)}
         variants = {position: len(buckets) + slot for position, slot in self.slots.items()}
-        return tuple(
+        order = tuple(
             places[position]
-            for position in sorted({*buckets, *variants})
+            for position in (sorted({*buckets, *variants}) if self.only is None else [self.only])
             for places in (buckets, variants)
             if position in places
         )
+        return None if order == tuple(range(len(buckets) + len(variants))) else order
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
@@ -165,12 +172,30 @@ class Targeting:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Recorded flags that can be decided without the others: all that they need are among them.
+
+    `rollouts` are those with a rollout: the position, the stickiness and the bytes that are hashed before the
+    identifier. `targeting` is the environment's, or what these flags need of it.
+    """
+
+    positions: Collection[int]
+    rollouts: Sequence[tuple[int, str, bytes]]
+    targeting: Targeting | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SingleFlag:
-    """A flag of an environment that is evaluated alone, and its position among the recorded flags, if it has one."""
+    """A flag of an environment that is evaluated alone.
+
+    `position` is its position among the recorded flags, None if its result is constant. `part` are the flag and those
+    that it needs.
+    """
 
     environment_id: UUID
     layout: Layout
-    position: int | None
+    position: int | None = None
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,22 +224,6 @@ class EnvironmentSnapshot:
     default_tail: bytes  # ruled_defaults and constant_tail in one
     values: Mapping[str, Mapping[str, str]]  # of flags with variants: the variants' values as JSON, by key
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
-
-    def find_flag(self, key: str) -> SingleFlag | None:
-        """One flag of the environment as a snapshot of its own, if there is such a flag."""
-        found = self.single_flags.get(key)
-        if found is None:
-            flags, looked_at = self.layout.recorded, self.layout.attributes
-            position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
-            if position is not None:
-                found = SingleFlag(self.environment_id, Layout((flags[position],), (), looked_at), position)
-            else:
-                constant = tuple(flag for flag in self.layout.constant if flag.key == key)
-                if not constant:
-                    return None
-                found = SingleFlag(self.environment_id, Layout((), constant, looked_at), None)
-            self.single_flags[key] = found
-        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
