@@ -1,7 +1,7 @@
 """Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -10,9 +10,11 @@ import structlog
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import environments
 from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches, deletions, rollups
+from flagstaff.storage.history import batches, deletions, rollups, user_rollups
+from flagstaff.storage.history.pending_users import KnownEvaluations
 
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
+MOST_USER_STEPS = 20  # at once, so that counting the users of a long history leaves time for other work
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
 _HOUR = timedelta(hours=1)
@@ -37,18 +39,31 @@ class HistoryUpkeep:
     deleted_at_once: int = DELETED_AT_ONCE
     bytes: int = 0
     deleted: int = 0
+    _known: KnownEvaluations = field(default_factory=KnownEvaluations)
 
     async def roll_up(self) -> None:
-        """Roll up the counts of hours that have passed, and of environments that change a lot."""
+        """Roll up what hours that have passed, and environments that change or are evaluated a lot, have to count."""
+        now = self.now()
         async with self.database.read_history() as connection:
-            due = await rollups.find_due(connection, (self.now() - _EPOCH) // _MINUTE)
-        await _do_all([partial(self._roll_up, number) for number in due])
+            due = await rollups.find_due(connection, (now - _EPOCH) // _MINUTE)
+            users_due = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR)
+        steps = [partial(self._roll_up, number) for number in due]
+        await _do_all(steps + [partial(self._roll_up_users, number) for number in users_due])
 
     async def _roll_up(self, number: int) -> None:
         more = True
         while more:
             async with self.database.write_history() as connection:
                 more = await rollups.roll_up(connection, number)
+
+    async def _roll_up_users(self, number: int) -> None:
+        for _ in range(MOST_USER_STEPS):
+            self._known.drop()
+            async with self.database.write_history() as connection:
+                more = await user_rollups.roll_up_users(connection, number, self._known)
+            self._known.keep()
+            if not more:
+                return
 
     async def purge(self) -> None:
         """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments."""

@@ -32,7 +32,17 @@ from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
 from flagstaff.web.health import Shared
-from flagstaff.web.management import accounts, changes, environments, flags, history, projects, rules, segments
+from flagstaff.web.management import (
+    accounts,
+    changes,
+    environments,
+    flags,
+    history,
+    projects,
+    rules,
+    segments,
+    summaries,
+)
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
@@ -71,7 +81,7 @@ class State:
 def create_api() -> FastAPI:
     """The routes. Describing them needs no state."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, segments, flags, rules, changes, history, health):
+    for resource in (accounts, projects, environments, segments, flags, rules, changes, history, summaries, health):
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app
