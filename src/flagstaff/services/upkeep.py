@@ -1,9 +1,10 @@
 """Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from time import perf_counter
 
 import structlog
 
@@ -11,10 +12,11 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import environments
 from flagstaff.storage.database import Database
 from flagstaff.storage.history import batches, deletions, rollups, user_rollups
-from flagstaff.storage.history.pending_users import KnownEvaluations
 
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
-MOST_USER_STEPS = 20  # at once, so that counting the users of a long history leaves time for other work
+# How long users are counted at a time, which is every few seconds: to count those of a long history, or of more
+# evaluations than can be counted besides answering them, takes longer and leaves time for other work.
+USERS_SECONDS = 0.25
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
 _HOUR = timedelta(hours=1)
@@ -39,7 +41,6 @@ class HistoryUpkeep:
     deleted_at_once: int = DELETED_AT_ONCE
     bytes: int = 0
     deleted: int = 0
-    _known: KnownEvaluations = field(default_factory=KnownEvaluations)
 
     async def roll_up(self) -> None:
         """Roll up what hours that have passed, and environments that change or are evaluated a lot, have to count."""
@@ -47,8 +48,7 @@ class HistoryUpkeep:
         async with self.database.read_history() as connection:
             due = await rollups.find_due(connection, (now - _EPOCH) // _MINUTE)
             users_due = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR)
-        steps = [partial(self._roll_up, number) for number in due]
-        await _do_all(steps + [partial(self._roll_up_users, number) for number in users_due])
+        await _do_all([*(partial(self._roll_up, number) for number in due), partial(self._roll_up_users, users_due)])
 
     async def _roll_up(self, number: int) -> None:
         more = True
@@ -56,14 +56,16 @@ class HistoryUpkeep:
             async with self.database.write_history() as connection:
                 more = await rollups.roll_up(connection, number)
 
-    async def _roll_up_users(self, number: int) -> None:
-        for _ in range(MOST_USER_STEPS):
-            self._known.drop()
-            async with self.database.write_history() as connection:
-                more = await user_rollups.roll_up_users(connection, number, self._known)
-            self._known.keep()
-            if not more:
-                return
+    async def _roll_up_users(self, numbers: Iterable[int]) -> None:
+        until = perf_counter() + USERS_SECONDS
+
+        async def roll_up(number: int) -> None:
+            more = True
+            while more and perf_counter() < until:
+                async with self.database.write_history() as connection:
+                    more = await user_rollups.roll_up_users(connection, number)
+
+        await _do_all([partial(roll_up, number) for number in numbers])
 
     async def purge(self) -> None:
         """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments."""

@@ -12,7 +12,6 @@ from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage.database import Database
 from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.pending_users import KnownEvaluations
 from flagstaff.storage.history.user_rollups import roll_up_users
 from flagstaff.storage.history.user_sums import UserSums, sum_users
 from tests.support.history import START, Record, make_batch, make_layout, make_record, write
@@ -31,12 +30,11 @@ async def number_of(database: Database, environment_id: UUID) -> int:
     return number
 
 
-async def roll_up(database: Database, environment_id: UUID, known: KnownEvaluations | None = None) -> None:
-    number, known, more = await number_of(database, environment_id), known or KnownEvaluations(), True
+async def roll_up(database: Database, environment_id: UUID) -> None:
+    number, more = await number_of(database, environment_id), True
     while more:
         async with database.write_history() as connection:
-            more = await roll_up_users(connection, number, known)
-        known.keep()
+            more = await roll_up_users(connection, number)
 
 
 async def count(
@@ -67,25 +65,35 @@ async def test_everything(database: Database) -> None:
     flags = [LayoutFlag(uuid4(), f"f{i}", 20, Outcome.NOT_IN_ROLLOUT) for i in range(5)]
     consts = [LayoutFlag(uuid4(), f"f{i}", 0, o) for i in range(5) for o in (Outcome.ON, Outcome.OFF)]
     batches = []
-    known = KnownEvaluations()
     for step in range(60):
         rec, con = [], []
-        if random.random() < .3:
+        if random.random() < 0.3:
             i = random.randrange(5)
-            f = random.choice([flags[i], consts[2*i], consts[2*i+1]])
+            f = random.choice([flags[i], consts[2 * i], consts[2 * i + 1]])
             (rec if f.rollout_percentage else con).append(f)
         else:
             for i in range(5):
-                if random.random() < .1: continue
-                f = random.choice([flags[i], consts[2*i], consts[2*i], consts[2*i], consts[2*i+1]])
+                if random.random() < 0.1:
+                    continue
+                f = random.choice([flags[i], consts[2 * i], consts[2 * i], consts[2 * i], consts[2 * i + 1]])
                 (rec if f.rollout_percentage else con).append(f)
         layout = Layout(tuple(rec), tuple(con))
-        records = sorted(make_record(random.choice([0, A_DAY]) + random.random() * 40000, random.choice([None, f"u{random.randrange(30)}"]),
-                       bytes(random.choice([5, 50]) for _ in rec), user_email=random.choice([None, f"U{random.randrange(30)}"])) for _ in range(random.randrange(1, 12)))
+        records = sorted(
+            make_record(
+                random.choice([0, A_DAY]) + random.random() * 40000,
+                random.choice([None, f"u{random.randrange(30)}"]),
+                bytes(random.choice([5, 50]) for _ in rec),
+                user_email=random.choice([None, f"U{random.randrange(30)}"]),
+            )
+            for _ in range(random.randrange(1, 12))
+        )
         batches.append(make_batch(environment_id, layout, *records))
         await write(database, batches[-1])
-        if random.random() < .4:
-            await roll_up(database, environment_id, known)
-        for days in (range(DAY, DAY+1), range(DAY+1,DAY+2), range(DAY, DAY+2)):
+        if random.random() < 0.4:
+            await roll_up(database, environment_id)
+        for days in (range(DAY, DAY + 1), range(DAY + 1, DAY + 2), range(DAY, DAY + 2)):
             for i in range(5):
-                assert await count(database, environment_id, f"f{i}", days) == count_naively(batches, f"f{i}", days), (step, i)
+                assert await count(database, environment_id, f"f{i}", days) == count_naively(batches, f"f{i}", days), (
+                    step,
+                    i,
+                )

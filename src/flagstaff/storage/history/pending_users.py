@@ -4,12 +4,12 @@ Users are identified as in rollouts: by the user id, or else by the email withou
 are left out.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import compress, repeat
-from operator import itemgetter
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import compress, islice
+from typing import Any, cast
 
 import sqlalchemy as sa
 import structlog
@@ -22,14 +22,12 @@ from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.segments import StoredColumns, unpack
-from flagstaff.storage.history.sketches import coupon
+from flagstaff.storage.history.sketches import Sketch, hash_users
+from flagstaff.storage.history.user_rows import FlagUsers
 
 log = structlog.get_logger(__name__)
 
-Evaluation = tuple[str | None, str | None, bytes]  # the user id, the email, the recorded bytes
-
 MICROSECONDS_A_DAY = 86_400 * 10**6
-MOST_KNOWN = 100_000  # a few megabytes
 
 _ON = bytes(each.enabled for each in Outcome).ljust(256, b"\0")
 _OFF = bytes(not each.enabled for each in Outcome).ljust(256, b"\0")
@@ -49,49 +47,25 @@ _pending_query = _pending.add_columns(
 ).where(_segments.id > sa.bindparam("after"))
 
 
-class KnownEvaluations:
-    """Hashes of evaluations that this process has counted, so that users who come back cost little.
-
-    An evaluation is the same if the day, the layout, the user and the result are. What is forgotten is counted again,
-    which changes nothing.
-    """
-
-    def __init__(self) -> None:
-        self._known: set[int] = set()
-        self._met: set[int] = set()
-
-    def unknown(self, place: tuple[int, int, int], evaluations: Sequence[Evaluation]) -> Iterator[Evaluation]:
-        """Those of the evaluations in an environment, day and layout that are not known."""
-        hashes = [*map(hash, zip(repeat(place), evaluations, strict=False))]
-        self._met.update(hashes)
-        return compress(evaluations, [each not in self._known for each in hashes])
-
-    def keep(self) -> None:
-        """Remember what was met: it has been counted and committed."""
-        if len(self._known) + len(self._met) > MOST_KNOWN:
-            self._known.clear()
-        self._known |= self._met
-        self._met.clear()
-
-    def drop(self) -> None:
-        """Forget what was met but not committed."""
-        self._met.clear()
-
-
 @dataclass(frozen=True, slots=True)
 class PendingUsers:
-    """The users of evaluations of one layout on one day: their coupons in order, and the recorded bytes, joined."""
+    """The users of evaluations of one layout on one day: their hashes in order, and the recorded bytes, joined."""
 
     layout: Layout
-    coupons: Sequence[int]
+    hashes: Sequence[int]
     recorded: bytes
 
-    def with_flag(self, position: int) -> tuple[Sequence[int], Sequence[int]]:
-        """The coupons, in order, of those who had a recorded flag on, and of those who had it off."""
+    def add_to(self, users: FlagUsers, position: int, everyone: Sketch) -> None:
+        """Add the users to those of a recorded flag. Everyone is the sketch of all of them."""
         flag = self.layout.recorded[position]
         outcomes = self.recorded[position :: self.layout.width].translate(flag.outcomes_by_byte)
-        on, off = (compress(self.coupons, outcomes.translate(state)) for state in (_ON, _OFF))
-        return [*on], [*off]
+        for sketch, table in ((users.on, _ON), (users.off, _OFF)):
+            chosen = outcomes.translate(table)
+            if 0 not in chosen:
+                sketch.merge(everyone)
+            elif 1 in chosen:
+                stop = bisect_left(self.hashes, sketch.limit)
+                sketch.add([*compress(islice(self.hashes, stop), chosen)])
 
 
 async def read_pending(connection: AsyncConnection, number: int, *, after: int = 0, limit: int) -> Sequence[Any]:
@@ -106,44 +80,65 @@ async def list_pending_times(connection: AsyncConnection, number: int, *, limit:
 
 
 async def gather_users(
-    connection: AsyncConnection, number: int, segments: Sequence[Any], known: KnownEvaluations, turns: Turns
+    connection: AsyncConnection, segments: Sequence[Any], turns: Turns
 ) -> dict[tuple[int, int], PendingUsers]:
-    """The users of pending segments, by day (counted from 1970) and layout. Known evaluations are left out."""
+    """The users of pending segments, by day (counted from 1970) and layout."""
     layouts = await get_layouts(connection, {each.layout_id for each in segments})
-    coupons: dict[str, int] = {}
-    found: defaultdict[tuple[int, int], set[tuple[int, bytes]]] = defaultdict(set)
+    found: defaultdict[tuple[int, int], _Found] = defaultdict(_Found)
     for segment in segments:
         place = segment.first_time // MICROSECONDS_A_DAY, segment.layout_id
-        for user, email, recorded in _read(segment, (number, *place), layouts[segment.layout_id], known):
-            identifier = user or email_identity(email or "")
-            if identifier:
-                if identifier not in coupons:
-                    coupons[identifier] = coupon(segment.environment_id.bytes, identifier)
-                found[place].add((coupons[identifier], recorded))
+        try:
+            found[place].add(segment, layouts[segment.layout_id].width)
+        except ValueError as error:  # it must not stop the counting of the others
+            log.error("history_row_damaged", table=tables.segments.name, id=segment.id, error=str(error))  # noqa: TRY400
         await turns.give()
     gathered = {}
-    for place, evaluations in found.items():
-        in_order = sorted(evaluations, key=itemgetter(0))
-        recorded = b"".join([each for _, each in in_order])
-        gathered[place] = PendingUsers(layouts[place[1]], [each for each, _ in in_order], recorded)
-        await turns.give()
+    for (day, layout_id), users in found.items():
+        if users.hashes:
+            gathered[day, layout_id] = await users.in_order(layouts[layout_id], turns)
     return gathered
 
 
-def _read(segment: Any, place: tuple[int, int, int], layout: Layout, known: KnownEvaluations) -> Iterator[Evaluation]:
-    """The unknown evaluations of a segment; none if it is damaged, which must not stop the counting of the others."""
-    try:
+@dataclass(slots=True)
+class _Found:
+    """The hash of the user, and the recorded bytes, of each evaluation."""
+
+    hashes: list[int] = field(default_factory=list)
+    recorded: list[bytes] = field(default_factory=list)
+
+    def add(self, segment: Any, width: int) -> None:
+        """Add the evaluations of a segment. Raises ValueError if it is damaged."""
         columns = unpack(segment.version, segment.content)
-        return known.unknown(place, [*zip(columns.users, columns.emails, _split(columns, layout.width), strict=True)])
-    except ValueError as error:
-        log.error("history_row_damaged", table=tables.segments.name, id=segment.id, error=str(error))  # noqa: TRY400
-        return iter(())
+        identifiers = _identifiers(columns)
+        recorded = _split(columns.recorded, width, len(identifiers))
+        if "" in identifiers:
+            recorded = [*compress(recorded, identifiers)]
+            identifiers = [*filter(None, identifiers)]
+        self.hashes += hash_users(identifiers, segment.environment_id)
+        self.recorded += recorded
+
+    async def in_order(self, layout: Layout, turns: Turns) -> PendingUsers:
+        """The same in the order of the hashes."""
+        order = sorted(range(len(self.hashes)), key=self.hashes.__getitem__)
+        await turns.give()
+        hashes = [self.hashes[place] for place in order]
+        recorded = b"".join([self.recorded[place] for place in order])
+        await turns.give()
+        return PendingUsers(layout, hashes, recorded)
 
 
-def _split(columns: StoredColumns, width: int) -> Sequence[bytes]:
+def _identifiers(columns: StoredColumns) -> list[str]:
+    """Who each evaluation was for; empty where it is not known."""
+    if all(columns.users):
+        return cast("list[str]", columns.users)
+    return [
+        user or (email_identity(email) if email else "")
+        for user, email in zip(columns.users, columns.emails, strict=True)
+    ]
+
+
+def _split(recorded: bytes, width: int, size: int) -> Sequence[bytes]:
     """The recorded bytes of each evaluation. Raises ValueError if they do not fit the layout."""
-    if len(columns.recorded) != width * len(columns.times):
+    if len(recorded) != width * size:
         raise ValueError("an evaluation does not fit its layout")
-    if width == 0:
-        return [b""] * len(columns.times)
-    return [columns.recorded[start : start + width] for start in range(0, len(columns.recorded), width)]
+    return [recorded[start : start + width] for start in range(0, len(recorded), width)] if width else [b""] * size

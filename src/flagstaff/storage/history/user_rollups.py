@@ -10,6 +10,7 @@ on days on which it depends on the user, changes, or is evaluated alone.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -18,7 +19,6 @@ from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 from flagstaff.storage.history.pending_users import (
     IS_PENDING,
-    KnownEvaluations,
     PendingUsers,
     gather_users,
     read_pending,
@@ -36,6 +36,7 @@ from flagstaff.storage.history.user_rows import (
 )
 
 SEGMENTS_AT_ONCE = 20
+BYTES_AT_ONCE = 4 * 10**6  # of segments; with a thousand flags a few hundred kilobytes each
 _MICROSECONDS_AN_HOUR = 3600 * 10**6
 
 _segments = tables.segments.c
@@ -43,24 +44,29 @@ _environments = tables.recorded_environments.c
 
 
 async def find_due(connection: AsyncConnection, hour: int) -> Sequence[int]:
-    """The environments with segments to count: many, or one from before this hour (counted from 1970)."""
+    """The environments with segments to count: many, or one from before this hour (counted from 1970).
+
+    Those with a long history to count come last, so that the others do not wait for them.
+    """
     pending = sa.select(_segments.id).where(IS_PENDING).correlate(tables.recorded_environments)
     has_many = pending.order_by(_segments.id).offset(SEGMENTS_AT_ONCE - 1).limit(1).exists()
     has_old = pending.where(_segments.first_time < hour * _MICROSECONDS_AN_HOUR).exists()
-    return (await connection.execute(sa.select(_environments.number).where(sa.or_(has_many, has_old)))).scalars().all()
+    due = (
+        sa.select(_environments.number).where(sa.or_(has_many, has_old)).order_by(_environments.counted_segment.desc())
+    )
+    return (await connection.execute(due)).scalars().all()
 
 
-async def roll_up_users(connection: AsyncConnection, number: int, known: KnownEvaluations) -> bool:
-    """Count the users of an environment's oldest pending segments. Return whether there may be more.
-
-    The caller keeps or drops what `known` has met, after the transaction.
-    """
+async def roll_up_users(connection: AsyncConnection, number: int) -> bool:
+    """Count the users of an environment's oldest pending segments. Return whether there may be more."""
     await lock_environment(connection, number)
-    segments = await read_pending(connection, number, limit=SEGMENTS_AT_ONCE)
-    if not segments:
+    pending = await read_pending(connection, number, limit=SEGMENTS_AT_ONCE)
+    if not pending:
         return False
+    sizes = accumulate(len(each.content) for each in pending)
+    segments = pending[: max(1, sum(size <= BYTES_AT_ONCE for size in sizes))]
     turns = Turns()
-    gathered = await gather_users(connection, number, segments, known, turns)
+    gathered = await gather_users(connection, segments, turns)
     by_day: defaultdict[int, list[PendingUsers]] = defaultdict(list)
     for (day, _), users in gathered.items():
         by_day[day].append(users)
@@ -75,7 +81,7 @@ async def roll_up_users(connection: AsyncConnection, number: int, known: KnownEv
     await add_bytes(connection, number, {newest.first_time // _MICROSECONDS_AN_HOUR: grown})
     of_environment = tables.recorded_environments.update().where(_environments.number == number)
     await connection.execute(of_environment.values(counted_segment=newest.id))
-    return len(segments) == SEGMENTS_AT_ONCE
+    return len(pending) == SEGMENTS_AT_ONCE or len(segments) < len(pending)
 
 
 @dataclass(slots=True)
@@ -91,7 +97,7 @@ class _Day:
 
     async def add(self, found: PendingUsers, turns: Turns) -> None:
         """Add the users of evaluations of one layout."""
-        users = Sketch(found.coupons)
+        users = Sketch(found.hashes)
         constant = {flag.key: flag.default.enabled for flag in found.layout.constant}
         keys = {flag.key for flag in found.layout.recorded} | set(constant)
         await self._look_up(keys)
@@ -103,10 +109,7 @@ class _Day:
             self._own(key).merge_state(users, is_on=constant[key])
             await turns.give()
         for position, flag in enumerate(found.layout.recorded):
-            own = self._own(flag.key)
-            on, off = found.with_flag(position)
-            own.on.add(on)
-            own.off.add(off)
+            found.add_to(self._own(flag.key), position, users)
             await turns.give()
 
     async def store(self, turns: Turns) -> int:

@@ -11,7 +11,6 @@ from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.pacing import Turns
 from flagstaff.storage.history.pending_users import (
     MICROSECONDS_A_DAY,
-    KnownEvaluations,
     PendingUsers,
     gather_users,
     list_pending_times,
@@ -90,7 +89,7 @@ async def _add_pending(connection: AsyncConnection, number: int, flag_key: str, 
     flag, after, more = FlagFilter(key=flag_key), 0, True
     while more:
         segments = await read_pending(connection, number, after=after, limit=SEGMENTS_AT_ONCE)
-        for (day, _), users in (await gather_users(connection, number, segments, KnownEvaluations(), turns)).items():
+        for (day, _), users in (await gather_users(connection, segments, turns)).items():
             if day in sums.days and (found := flag.find(users.layout)):
                 sums.add(day, _of_flag(users, *found))
                 await turns.give()
@@ -99,10 +98,12 @@ async def _add_pending(connection: AsyncConnection, number: int, flag_key: str, 
 
 
 def _of_flag(users: PendingUsers, position: int | None, flag: LayoutFlag) -> FlagUsers:
+    everyone = Sketch(users.hashes)
     if position is None:
-        return _with_state(Sketch(users.coupons), is_on=flag.default.enabled)
-    on, off = users.with_flag(position)
-    return FlagUsers(Sketch(on), Sketch(off))
+        return _with_state(everyone, is_on=flag.default.enabled)
+    found = FlagUsers()
+    users.add_to(found, position, everyone)
+    return found
 
 
 def _with_state(users: Sketch, *, is_on: bool) -> FlagUsers:
