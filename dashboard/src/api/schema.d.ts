@@ -588,26 +588,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/projects/{project_id}/environments/{env_id}/evaluations/summary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Summarise Evaluations
-         * @description How often each flag was on and off, by interval and reason.
-         */
-        get: operations["summarise_evaluations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/evaluations": {
         parameters: {
             query?: never;
@@ -620,6 +600,28 @@ export interface paths {
          * @description The evaluations of a flag, newest first, with the result and reason.
          */
         get: operations["list_flag_evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/evaluations/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summarise Evaluations
+         * @description How often each flag was on and off, by interval and reason.
+         *
+         *     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
+         */
+        get: operations["summarise_evaluations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -902,6 +904,21 @@ export interface components {
             rule_id: string | null;
             /** Rule Name */
             rule_name: string | null;
+        };
+        /**
+         * DistinctUsersOut
+         * @description How many users had the flag on, and how many had it off. A user can be among both.
+         */
+        DistinctUsersOut: {
+            /** On */
+            on: number;
+            /** Off */
+            off: number;
+            /**
+             * Error
+             * @description The relative standard error of both numbers; 0 if they are exact.
+             */
+            error: number;
         };
         /**
          * EnvironmentItem
@@ -1247,6 +1264,8 @@ export interface components {
             variants?: {
                 [key: string]: number;
             } | null;
+            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
+            distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
         };
         /**
          * FlagOut
@@ -2051,6 +2070,8 @@ export interface components {
             until: string;
             /** Interval */
             interval: string;
+            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
+            distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
             /** Flags */
             flags: {
                 [key: string]: components["schemas"]["FlagIntervalOut"][];
@@ -5110,22 +5131,28 @@ export interface operations {
             };
         };
     };
-    summarise_evaluations: {
+    list_flag_evaluations: {
         parameters: {
             query?: {
+                /** @description Only for this user. */
+                user_id?: string | null;
+                /** @description Only for this user, ignoring case. */
+                user_email?: string | null;
+                /** @description Only with the flag on or off. */
+                enabled?: boolean | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
                 until?: string | null;
-                /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
-                interval?: string;
-                /** @description Only this flag. */
-                flag_key?: string | null;
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string | null;
             };
             header?: never;
             path: {
                 project_id: string;
                 env_id: string;
+                flag_id: string;
             };
             cookie?: never;
         };
@@ -5137,7 +5164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SummaryOut"];
+                    "application/json": components["schemas"]["FlagEvaluationsPageOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */
@@ -5187,28 +5214,22 @@ export interface operations {
             };
         };
     };
-    list_flag_evaluations: {
+    summarise_evaluations: {
         parameters: {
             query?: {
-                /** @description Only for this user. */
-                user_id?: string | null;
-                /** @description Only for this user, ignoring case. */
-                user_email?: string | null;
-                /** @description Only with the flag on or off. */
-                enabled?: boolean | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
                 until?: string | null;
-                limit?: number;
-                /** @description The `next_cursor` of the previous page. */
-                cursor?: string | null;
+                /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
+                interval?: string;
+                /** @description Only this flag. */
+                flag_key?: string | null;
             };
             header?: never;
             path: {
                 project_id: string;
                 env_id: string;
-                flag_id: string;
             };
             cookie?: never;
         };
@@ -5220,7 +5241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FlagEvaluationsPageOut"];
+                    "application/json": components["schemas"]["SummaryOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */

@@ -43,6 +43,7 @@ from flagstaff.web.management import (
     projects,
     rules,
     segments,
+    summaries,
 )
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.idempotency import IdempotencyKeys
@@ -83,7 +84,20 @@ class State:
 def create_api() -> FastAPI:
     """The routes. Describing them needs no state."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, segments, flags, rules, explanations, changes, history, health):
+    resources = (
+        accounts,
+        projects,
+        environments,
+        segments,
+        flags,
+        rules,
+        explanations,
+        changes,
+        history,
+        summaries,
+        health,
+    )
+    for resource in resources:
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app

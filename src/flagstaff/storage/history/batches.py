@@ -52,6 +52,7 @@ _small_newest_segments_query = (
     .where(
         _environments.number.in_(sa.bindparam("numbers", expanding=True)),
         _segments.size < sa.bindparam("below"),
+        _segments.id > _environments.counted_segment,
         _segments.version.in_(VERSIONS),
     )
 )
