@@ -252,6 +252,29 @@ async def test_a_toggle_does_not_wait_for_slow_readers_of_its_account(flagstaff:
     assert (await waiting).status_code == 200
 
 
+async def test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent(flagstaff: Flagstaff, ada: Caller) -> None:
+    assert ada.token
+    flag = await ada.create_flag()
+    readers = SlowReaders()
+    path = f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/explain"
+    slow = [
+        asyncio.create_task(ask(flagstaff.asgi, "POST", path, token=ada.token, linger=readers.linger))
+        for _ in range(AT_ONCE)
+    ]
+    async with asyncio.timeout(30):
+        for _ in slow:
+            await readers.began.acquire()
+        toggled = await ada.post(f"{flag_path(flag)}/toggle")
+    waiting = asyncio.create_task(ada.get("/api/me"))
+    await asyncio.sleep(0)
+
+    assert toggled.status_code == 200
+    assert not waiting.done()
+    readers.go_on.set()
+    await asyncio.gather(*slow)
+    assert (await waiting).status_code == 200
+
+
 async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_of_its_account(
     flagstaff: Flagstaff, ada: Caller
 ) -> None:
@@ -289,6 +312,7 @@ async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_
         ("/api/projects", 128),
         ("/api/projects/x/environments", 16),
         ("/api/projects/x/environments/y/flags", 128),
+        ("/api/projects/x/environments/y/explain", 512),
         ("/api/projects/x/environments/y/flags/z", 128),
         ("/api/projects/x/environments/y/flags/z/rules", 512),
         ("/api/projects/x/segments", 512),
