@@ -117,7 +117,7 @@ class Evaluate:
 
     def _attributes(self, environment: EnvironmentSnapshot, context: Context) -> Mapping[str, Any]:
         """The attributes that the environment looks at."""
-        names = environment.targeting.attributes if environment.targeting else ()
+        names = environment.targeting.wanted if environment.targeting else ()
         return read_attributes(context.custom_attributes, names, self._now)
 
     def _kept(
