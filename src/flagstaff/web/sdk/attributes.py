@@ -41,11 +41,12 @@ def read_others(given: GivenAttributes, read: Mapping[str, object]) -> Mapping[s
 def encode_attributes(read: Mapping[str, object]) -> bytes:
     """The JSON object that the history keeps of attributes; `null` if it takes more than 16 KiB.
 
-    Objects and lists in lists, which no condition can compare, are left out. They might also be nested so deeply that
-    only this call can read them. The time is left out, too, because it is the time of the record.
+    Of a list, only the part that conditions can compare is kept; an object or a list without such a part becomes null.
+    They might be nested so deeply that nothing else can read them. The time is left out, because it is the time of the
+    record.
     """
     if not _SCALARS.issuperset(map(type, read.values())):
-        kept = ((name, comparable(value)) for name, value in read.items() if name != CURRENT_TIME)
-        read = {name: part for name, part in kept if part is not None}
+        given = ((name, value) for name, value in read.items() if name != CURRENT_TIME)
+        read = {name: value if type(value) in _SCALARS else comparable(value) for name, value in given}
     encoded = _encode(read)
     return encoded if len(encoded) <= KEPT_MAX_BYTES else _TOO_LARGE
