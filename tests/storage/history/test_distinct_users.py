@@ -24,6 +24,7 @@ from flagstaff.storage.history.user_rollups import SEGMENTS_AT_ONCE, find_due, r
 from flagstaff.storage.history.user_sums import MOST_SEGMENTS, UserSums, sum_users
 from flagstaff.storage.tables import moment
 from tests.support.history import START, Record, make_batch, make_layout, make_record, write
+from tests.support.holds import watch_holds
 from tests.support.stores import Store
 
 HOUR, DAY = 3600, 86_400
@@ -31,6 +32,7 @@ TODAY = int(START.timestamp()) // DAY
 LAYOUT = make_layout()  # `rollout` of 20%, `ruled`, and `off`
 OFF = LAYOUT.constant[0]
 ON, NOT_IN_ROLLOUT = b"\x05\x64", b"\x50\x64"
+BUCKETS = bytes(byte % 100 for byte in range(256))
 USERS_TABLES = (tables.environment_users, tables.flag_users)
 
 
@@ -311,6 +313,22 @@ async def test_users_are_counted_at_the_end_of_the_hour_or_when_there_are_many_s
     assert (await due(hour), await due(hour + 1)) == (0, 0)
     await write(database, make_batch(environment_id, LAYOUT, *users(1)))
     assert (await due(hour), await due(hour + 1)) == (0, 1)
+
+
+async def test_counting_never_holds_the_event_loop_for_long(database: Database) -> None:
+    environment_id, dice = uuid4(), random.Random(1)
+    layout = Layout(tuple(flag_of(f"flag-{number}", Outcome.NOT_IN_ROLLOUT, 50) for number in range(100)), ())
+    for start in (0, 10_000):
+        records = [
+            make_record(each / 100, f"user-{start + each}", dice.randbytes(100).translate(BUCKETS))
+            for each in range(10_000)
+        ]
+        await write(database, make_batch(environment_id, layout, *records))
+        async with watch_holds() as holds:  # the first time, statements are compiled
+            await count(database, environment_id, "flag-1")
+            await roll_up(database, environment_id)
+            await count(database, environment_id, "flag-1")
+    assert holds.longest_in_units < 15
 
 
 async def test_the_environments_with_a_long_history_to_count_come_last(database: Database) -> None:
