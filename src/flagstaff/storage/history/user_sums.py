@@ -88,7 +88,7 @@ async def _add_pending(connection: AsyncConnection, number: int, flag_key: str, 
     after, more = 0, True
     while more:
         segments = await read_pending(connection, number, after=after, limit=SEGMENTS_AT_ONCE)
-        for (day, _), users in (await gather_users(connection, segments, turns)).items():
+        for day, users in await gather_users(connection, segments, turns):
             if day in sums.days and (found := users.layout.find_flag(flag_key)):
                 sums.add(day, _of_flag(users, *found))
                 await turns.give()
