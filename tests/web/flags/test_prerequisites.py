@@ -15,6 +15,7 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     ([{}], {"prerequisites.0.flag_key": "is required"}),
     ([{"flag_key": "base"}, {"flag_key": "missing"}], {"prerequisites.1.flag_key": UNKNOWN}),
     ([{"flag_key": "in-staging"}], {"prerequisites.0.flag_key": UNKNOWN}),
+    ([{"flag_key": "base", "flag": "x"}], {"prerequisites.0.flag": "is not a known field; did you mean flag_key?"}),
     ([{"flag_key": "base", "enabled": 1}], {"prerequisites.0.enabled": "must be true or false"}),
     (
         [{"flag_key": "base", "variants": ["red", "blue"]}],

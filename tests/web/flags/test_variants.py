@@ -24,6 +24,7 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     ([{**RED, "value": ["a"]}], {"variants.0.value": "must be a string, a number, a boolean or an object"}),
     ([{**RED, "value": "a\x00"}], {"variants.0.value": "must not contain the NUL character"}),
     ([{**RED, "value": {"a": [10**400]}}], {"variants.0.value": f"must not contain integers beyond {2**53 - 1}"}),
+    ([{**RED, "wieght": 1}], {"variants.0.wieght": "is not a known field; did you mean weight?"}),
     ([RED, RED], {"variants": "must have different keys; 'red' occurs twice"}),
     ([RED, {**BLUE, "value": 1}], {"variants": "must have values of one type; these are numbers and strings"}),
     ([{**RED, "weight": 0}], {"variants": "must have a weight above 0 for at least one variant"}),

@@ -1,11 +1,12 @@
 """Converts the framework's errors for bad input and unknown routes to problem documents."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
@@ -80,7 +81,8 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
         case "value_error":
             return FieldError(field, str(error["ctx"]["error"]))
         case "extra_forbidden":
-            return FieldError(field, unknown_field(field, _known_fields(request.scope.get("route"), place)))
+            *parents, name = map(str, path)
+            return FieldError(field, unknown_field(name, _known_fields(request.scope.get("route"), place, parents)))
         case "literal_error" | "enum":
             return FieldError(field, f"must be {error['ctx']['expected']}")
         case "greater_than_equal":
@@ -93,13 +95,21 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
             return FieldError(field, _MESSAGES.get(kind, error["msg"]))
 
 
-def _known_fields(route: object, place: str) -> list[str]:
+def _known_fields(route: object, place: str, parents: Sequence[str]) -> list[str]:
+    """The fields of the query or the body, or of an object in it, to which the names and indexes in `parents` lead."""
     if not isinstance(route, APIRoute):
         return []
     found = route.dependant.query_params if place == "query" else [route.body_field]
-    models = [each.field_info.annotation for each in found if each is not None]
-    fields = [item for model in models if model is not None for item in getattr(model, "model_fields", {}).items()]
-    return [field.alias or name for name, field in fields]
+    fields = _fields_of(each.field_info.annotation for each in found if each is not None)
+    for parent in parents:
+        if parent in fields:
+            annotation = fields[parent].annotation
+            fields = _fields_of([annotation, *get_args(annotation)])
+    return [field.alias or name for name, field in fields.items()]
+
+
+def _fields_of(models: Iterable[Any]) -> dict[str, FieldInfo]:
+    return {name: field for model in models for name, field in getattr(model, "model_fields", {}).items()}
 
 
 def _allowed_methods(request: Request) -> list[str]:

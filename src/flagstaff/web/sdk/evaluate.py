@@ -19,6 +19,7 @@ from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
 from flagstaff.web.sdk.attributes import read_attributes
 from flagstaff.web.sdk.invalid import describe
+from flagstaff.web.sdk.surrogates import without_lone_surrogates
 
 PATH = "/sdk/v1/evaluate"
 IDENTIFIER_MAX_LENGTH = 1024
@@ -43,6 +44,7 @@ class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 _decode = msgspec.json.Decoder(EvaluateRequest).decode
 _NOBODY = Context()
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Evaluate:
@@ -110,8 +112,8 @@ class Evaluate:
     def _read(self, project: ProjectSnapshot, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
         try:
             request = _decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise describe(body, error) from None
+        except _UNREADABLE as error:
+            request = _read_repaired(body, error)
         context = request.context or _NOBODY
         if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
             _require_sound(context)
@@ -125,6 +127,17 @@ def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """The SDK key in a request's headers; an empty string if there is none or more than one."""
     keys = [value for name, value in headers if name == b"x-sdk-key"]
     return keys[0].decode("latin-1") if len(keys) == 1 else ""
+
+
+def _read_repaired(body: bytes, refusal: Exception) -> EvaluateRequest:
+    """Read a body that the decoder refused, if only texts that are not read make it invalid."""
+    repaired = without_lone_surrogates(body)
+    if repaired is None:
+        raise describe(body, refusal)
+    try:
+        return _decode(repaired)
+    except _UNREADABLE as error:
+        raise describe(repaired, error) from None
 
 
 def _require_sound(context: Context) -> None:
