@@ -19,6 +19,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.impacts import Impacts
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -40,6 +41,7 @@ from flagstaff.web.management import (
     explanations,
     flags,
     history,
+    impacts,
     projects,
     rules,
     segments,
@@ -68,6 +70,7 @@ class State:
     explanations: Explanations
     changes: Changes
     history: History
+    impacts: Impacts
     idempotency: Idempotency
     supervisor: Supervisor
     registration: Registration
@@ -83,7 +86,8 @@ class State:
 def create_api() -> FastAPI:
     """The routes. Describing them needs no state."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, segments, flags, rules, explanations, changes, history, health):
+    described = (accounts, projects, environments, segments, flags, rules, explanations, impacts, changes, history)
+    for resource in (*described, health):
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app
