@@ -11,13 +11,14 @@ import structlog
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.domain.quotas import (
-    ConditionsQuota,
+    condition_characters,
     environments_per_project,
     flags_per_environment,
     projects_per_account,
     rules_per_environment,
     rules_per_flag,
     segments_per_project,
+    variant_characters,
 )
 from flagstaff.mail.message import password_reset
 from flagstaff.mail.outbox import Outbox
@@ -154,7 +155,7 @@ class Flagstaff:
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
-        quota_of_conditions = ConditionsQuota(settings.max_condition_characters)
+        quota_of_conditions = condition_characters(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
             known_clients=KnownClients(self.database, now, tokens),
@@ -165,7 +166,12 @@ class Flagstaff:
             segments=Segments(
                 self.database, now, segments_per_project(settings.max_segments_per_project), quota_of_conditions
             ),
-            flags=Flags(self.database, now, flags_per_environment(settings.max_flags_per_environment)),
+            flags=Flags(
+                self.database,
+                now,
+                flags_per_environment(settings.max_flags_per_environment),
+                variant_characters(settings.max_variant_characters),
+            ),
             rules=Rules(
                 self.database,
                 now,

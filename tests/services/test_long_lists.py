@@ -8,14 +8,20 @@ import pytest
 
 from flagstaff import pacing
 from flagstaff.domain.changes import Actor
-from flagstaff.domain.quotas import ConditionsQuota, flags_per_environment, rules_per_environment, rules_per_flag
+from flagstaff.domain.quotas import (
+    condition_characters,
+    flags_per_environment,
+    rules_per_environment,
+    rules_per_flag,
+    variant_characters,
+)
 from flagstaff.services.flags import Flags
 from flagstaff.services.rules import Rules
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
-RULES_QUOTAS = rules_per_flag(10), rules_per_environment(1_000), ConditionsQuota(10**6)
+RULES_QUOTAS = rules_per_flag(10), rules_per_environment(1_000), condition_characters(10**6)
 ACCOUNT = make_account()
 ACTOR = Actor(ACCOUNT.id, ACCOUNT.email)
 PROJECT = make_project(ACCOUNT.id)
@@ -27,14 +33,12 @@ Use = Callable[[Database], Awaitable[object]]
 
 
 def list_flags(database: Database) -> Awaitable[object]:
-    service = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000))
+    service = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6))
     return service.list_flags(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 
 def list_rules(database: Database) -> Awaitable[object]:
-    service = Rules(
-        database, lambda: datetime.now(UTC), rules_per_flag(10), rules_per_environment(1_000), ConditionsQuota(10**6)
-    )
+    service = Rules(database, lambda: datetime.now(UTC), *RULES_QUOTAS)
     return service.list_rules_of_environment(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 

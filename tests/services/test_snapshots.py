@@ -10,11 +10,12 @@ from flagstaff.domain.changes import Actor
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import RuleType
 from flagstaff.domain.quotas import (
-    ConditionsQuota,
+    condition_characters,
     flags_per_environment,
     rules_per_environment,
     rules_per_flag,
     segments_per_project,
+    variant_characters,
 )
 from flagstaff.services.access import FlagPath
 from flagstaff.services.flags import Flags
@@ -24,7 +25,7 @@ from flagstaff.services.snapshots import MANY, REMEMBERED, SnapshotSource
 from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
-RULES_QUOTAS = rules_per_flag(10), rules_per_environment(100), ConditionsQuota(10**6)
+RULES_QUOTAS = rules_per_flag(10), rules_per_environment(100), condition_characters(10**6)
 
 
 class Shop:
@@ -37,10 +38,8 @@ class Shop:
         self.environment = make_environment(make_project(account.id).id)
         self.account = account
         self.project = make_project(account.id, id=self.environment.project_id)
-        self.flags = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000))
-        self.rules = Rules(
-            database, lambda: datetime.now(UTC), rules_per_flag(10), rules_per_environment(100), ConditionsQuota(10**6)
-        )
+        self.flags = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6))
+        self.rules = Rules(database, lambda: datetime.now(UTC), *RULES_QUOTAS)
         self.source = SnapshotSource(database)
 
     async def store(self) -> None:
@@ -101,7 +100,7 @@ async def test_a_changed_rule_is_taken_over(shop: Shop) -> None:
 
 async def test_a_changed_segment_is_taken_over_with_the_next_change(shop: Shop) -> None:
     first, *_ = await shop.listed()
-    segments = Segments(shop.database, lambda: datetime.now(UTC), segments_per_project(10), ConditionsQuota(10**6))
+    segments = Segments(shop.database, lambda: datetime.now(UTC), segments_per_project(10), condition_characters(10**6))
     conditions = (Condition("plan", Operator.IN, ("gold",)),)
     segment = await segments.create_segment(
         shop.actor, shop.project.id, key="beta", name="Beta", description=None, conditions=conditions

@@ -1,9 +1,13 @@
 """How many resources there may be in one place."""
 
 import asyncio
+import json
+from typing import Any
 
 import pytest
 
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.storage import tables
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 
 
@@ -96,3 +100,86 @@ async def test_the_conditions_of_a_projects_segments_may_have_so_many_characters
     segment = answers[0].json()
     assert (await ada.put(f"{path}/{segment['id']}", json={"conditions": [long, long]})).status_code == 409
     assert (await ada.get(path)).json() == [segment]
+
+
+def variants(*values: Any) -> list[Json]:
+    return [{"key": f"v{place}", "weight": 1, "value": value} for place, value in enumerate(values)]
+
+
+@quota("VARIANT_CHARACTERS", 400)
+async def test_the_variants_of_an_environment_may_have_so_many_characters(
+    ada: Caller, project: Json, environment: Json
+) -> None:
+    path = f"{environment_path(environment)}/flags"
+    flag = await ada.create_flag(environment, variants=variants("x" * 200))
+    refusals = [
+        await ada.post(path, json={"name": "x", "key": "other", "variants": variants("x" * 200)}),
+        await ada.post(path, json={"name": "x", "key": "other", "variants": variants({"x": "ü" * 40})}),
+        await ada.put(flag_path(flag), json={"variants": variants("x" * 200, "x" * 200)}),
+    ]
+
+    assert [each.status_code for each in refusals] == [409] * 3
+    for each in refusals:
+        assert each.json()["detail"].startswith("The variants of the environment would have ")
+        assert "FLAGSTAFF_MAX_VARIANT_CHARACTERS allows 400" in each.json()["detail"]
+    assert (await ada.get(path)).json() == [flag]
+    assert (await ada.put(flag_path(flag), json={"variants": variants("y" * 300)})).status_code == 200
+    assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 200
+    await ada.create_flag(environment, key="plain")
+    await ada.create_flag(await ada.get_environment(project, "staging"), variants=variants("x" * 300))
+
+
+@quota("VARIANT_CHARACTERS", 400)
+async def test_variants_made_at_once_share_the_quota(ada: Caller, environment: Json) -> None:
+    path = f"{environment_path(environment)}/flags"
+    flags = [await ada.create_flag(environment, key=f"flag-{number}") for number in range(4)]
+    body = {"name": "x", "variants": variants("x" * 100)}
+    answers = await asyncio.gather(
+        *(ada.post(path, json={**body, "key": f"new-{number}"}) for number in range(4)),
+        *(ada.put(flag_path(flag), json={"variants": variants("x" * 100)}) for flag in flags),
+    )
+
+    assert sorted(each.status_code // 100 for each in answers) == [2, 2, *[4] * 6]
+    stored = (await ada.get(path)).json()
+    assert sum(bool(each["variants"]) for each in stored) == 2
+
+
+@quota("VARIANT_CHARACTERS", 400)
+async def test_variants_beyond_a_quota_that_was_lowered_can_become_shorter_but_not_longer(
+    ada: Caller, flagstaff: Flagstaff, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment)
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(tables.flags.update().values(variants=variants("x" * 1000)))
+
+    async def put(*values: str) -> int:
+        return (await ada.put(flag_path(flag), json={"variants": variants(*values)})).status_code
+
+    assert await put("x" * 1001) == 409
+    assert await put("x" * 900) == 200
+    assert (await ada.put(flag_path(flag), json={"name": "Renamed"})).status_code == 200
+    assert await put("x" * 1000) == 409
+    assert await put("x" * 100) == 200
+
+
+@quota("VARIANT_CHARACTERS", 3000)
+@pytest.mark.parametrize("character", ["x", '"', "ü", "\u2028", "😀"])
+async def test_the_quotas_bound_the_response_to_an_evaluation(
+    ada: Caller, client: Caller, project: Json, environment: Json, character: str
+) -> None:
+    needed = "n" * 128
+    await ada.create_flag(environment, key=needed, enabled=False)
+    values = {"prerequisites": [{"flag_key": needed}], "variants": variants(character * 10)}
+    for place in range(5):
+        await ada.create_flag(environment, key=f"{place}".rjust(128, "k"), **values)
+    used = 5 * len(json.dumps(values["variants"])) + len(json.dumps(variants("aa")))
+    room = (3000 - used) // len(json.dumps(character)[1:-1])
+    key = f"a{character * min(126, room // 2)}a"
+    longest = {"key": key, "weight": 1, "value": character * (room - len(key))}
+    await ada.create_flag(environment, key="v" * 128, variants=[longest])
+
+    response = await client.evaluate(project["sdk_key"])
+    flags = response.json()["flags"]
+    assert flags["v" * 128]["variant"] == key
+    assert {each["reason"] for each in flags.values()} >= {f"Prerequisite {needed} is not met"}
+    assert len(response.content) <= 3000 + 400 * len(flags)

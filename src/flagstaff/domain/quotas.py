@@ -25,20 +25,32 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionsQuota:
-    """At most `maximum` characters of conditions in a place, because every evaluation may have to check all of them."""
+class CharactersQuota:
+    """At most `maximum` characters of `parts` of resources, as JSON, in a place; `setting` names the variable."""
 
     maximum: int
+    parts: str
+    setting: str
 
-    def require_within(self, place: str, characters: int) -> None:
-        """Raise Error CONFLICT if a place has more characters of conditions."""
-        if characters > self.maximum:
+    def require_within(self, place: str, characters: int, before: int = 0) -> None:
+        """Raise Error CONFLICT if a place has more characters, and also more than `before` a change."""
+        if characters > max(self.maximum, before):
             raise Error(
                 Code.CONFLICT,
-                f"The conditions of the {place} would have {characters} characters, and "
-                f"FLAGSTAFF_MAX_CONDITION_CHARACTERS allows {self.maximum}. Delete conditions or values that are no "
-                "longer used, or ask the operator to raise the setting.",
+                f"The {self.parts} of the {place} would have {characters} characters, and {self.setting} allows "
+                f"{self.maximum}. Delete {self.parts} or values that are no longer used, or ask the operator to raise "
+                "the setting.",
             )
+
+
+def condition_characters(maximum: int) -> CharactersQuota:
+    """The quota of conditions, in an environment's rules or a project's segments: evaluations may check all of them."""
+    return CharactersQuota(maximum, "conditions", "FLAGSTAFF_MAX_CONDITION_CHARACTERS")
+
+
+def variant_characters(maximum: int) -> CharactersQuota:
+    """The quota of the variants of an environment's flags: a response may have the value of one of each flag."""
+    return CharactersQuota(maximum, "variants", "FLAGSTAFF_MAX_VARIANT_CHARACTERS")
 
 
 def projects_per_account(maximum: int) -> Quota:

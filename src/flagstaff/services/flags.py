@@ -13,13 +13,13 @@ from flagstaff.domain.flags import Flag
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.quotas import Quota
+from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.services.references import require_prerequisites, require_unneeded, require_unused_variants
 from flagstaff.storage import flags
 from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database, Transaction
+from flagstaff.storage.database import Connection, Database, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,14 @@ class Flags:
     database: Database
     now: Callable[[], datetime]
     quota: Quota
+    quota_of_variants: CharactersQuota
 
     async def create_flag(self, actor: Actor, project_id: UUID, environment_id: UUID, **values: Any) -> Flag:
         """Create a flag with these fields; those that have a default may be left out.
 
         Raises:
             Error: INVALID for a prerequisite that does not exist, CONFLICT if the environment has a flag with this key,
-                or no room for another.
+                or no room for another or for its variants.
         """
         now = self.now()
         flag = Flag(
@@ -51,6 +52,8 @@ class Flags:
             self.quota.require_room(await flags.count_flags(transaction.connection, environment_id))
             await require_prerequisites(transaction.connection, flag)
             await flags.create_flag(transaction.connection, flag)
+            if flag.variants:
+                await self._require_room_for_variants(transaction.connection, environment_id)
             await record(
                 transaction,
                 change_of(actor, "flag.created", now, scope_of(flag), after=flag),
@@ -83,7 +86,8 @@ class Flags:
 
         Raises:
             Error: INVALID when `key` is given and differs from the current key, because keys never change, or for a
-                prerequisite that does not exist; CONFLICT for a cycle of prerequisites or a variant that is used.
+                prerequisite that does not exist; CONFLICT for a cycle of prerequisites, a variant that is used, or no
+                room for the variants.
         """
         async with self.database.transaction() as transaction:
             flag = await open_flag(transaction.connection, actor, path, for_update=True)
@@ -93,9 +97,13 @@ class Flags:
                 return flag
             if updated.prerequisites != flag.prerequisites:
                 await require_prerequisites(transaction.connection, updated)
-            if updated.variants != flag.variants:
-                await require_unused_variants(transaction.connection, flag, updated)
-            return await self._write(transaction, "flag.updated", actor, flag, updated)
+            if updated.variants == flag.variants:
+                return await self._write(transaction, "flag.updated", actor, flag, updated)
+            await require_unused_variants(transaction.connection, flag, updated)
+            present = await flags.count_variant_characters(transaction.connection, path.environment_id)
+            written = await self._write(transaction, "flag.updated", actor, flag, updated)
+            await self._require_room_for_variants(transaction.connection, path.environment_id, present)
+            return written
 
     async def toggle_flag(self, actor: Actor, path: FlagPath) -> Flag:
         """Flip `enabled`; rules and rollout stay as they are."""
@@ -115,6 +123,11 @@ class Flags:
             await require_unneeded(transaction.connection, flag)
             await flags.delete_flag(transaction.connection, path.flag_id)
             await record(transaction, change_of(actor, "flag.deleted", self.now(), scope_of(flag), before=flag))
+
+    async def _require_room_for_variants(self, connection: Connection, environment_id: UUID, present: int = 0) -> None:
+        """Raise Error CONFLICT if the variants of the environment have become too long, unless they were longer."""
+        characters = await flags.count_variant_characters(connection, environment_id)
+        self.quota_of_variants.require_within("environment", characters, present)
 
     async def _write(self, transaction: Transaction, action: str, actor: Actor, before: Flag, after: Flag) -> Flag:
         after = replace(after, updated_at=later_than(before.updated_at, self.now()))

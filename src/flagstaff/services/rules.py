@@ -13,7 +13,7 @@ from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.flags import Rule, RuleType, check_rule_value
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.quotas import ConditionsQuota, Quota
+from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.services.conditions import check_given_conditions
@@ -31,7 +31,7 @@ class Rules:
     now: Callable[[], datetime]
     quota_per_flag: Quota
     quota_per_environment: Quota
-    quota_of_conditions: ConditionsQuota
+    quota_of_conditions: CharactersQuota
 
     async def create_rule(self, actor: Actor, path: FlagPath, **values: Any) -> Rule:
         """Create a rule with these fields; those that have a default may be left out.

@@ -13,7 +13,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.quotas import ConditionsQuota, Quota
+from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.domain.segments import Segment
 from flagstaff.pacing import collect
 from flagstaff.services.access import open_project
@@ -32,7 +32,7 @@ class Segments:
     database: Database
     now: Callable[[], datetime]
     quota: Quota
-    quota_of_conditions: ConditionsQuota
+    quota_of_conditions: CharactersQuota
 
     async def create_segment(self, actor: Actor, project_id: UUID, **values: Any) -> Segment:
         """Create a segment with these fields.

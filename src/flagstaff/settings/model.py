@@ -171,6 +171,11 @@ class Settings:
             "segments.",
         )
     )
+    max_variant_characters: int = field(
+        metadata=_read_by(
+            _characters, "1000000", "The maximum number of characters of the variants of an environment's flags."
+        )
+    )
     registration: Registration = field(
         metadata=_read_by(
             values.choice_parser(Registration),

@@ -64,6 +64,9 @@ _variants = sa.select(_columns.key, _columns.variants).where(
     _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
 )
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
+_variant_characters = sa.select(
+    sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
+).where(_columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.variants, sa.Text) != "[]")
 _update = tables.flags.update().where(_columns.id == sa.bindparam("flag"))
 _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 
@@ -110,6 +113,11 @@ async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Col
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
     """How many flags an environment has."""
     return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
+
+
+async def count_variant_characters(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many characters the variants of an environment's flags have, as JSON."""
+    return int((await connection.execute(_variant_characters, {"environment": environment_id})).scalar_one())
 
 
 async def list_prerequisites(connection: AsyncConnection, environment_id: UUID) -> dict[str, tuple[Prerequisite, ...]]:
