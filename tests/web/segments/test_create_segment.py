@@ -21,6 +21,9 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"conditions": [GOLD, {**GOLD, "values": ["a", ""]}]}, "conditions.1.values.1"),
     ({"conditions": [{**GOLD, "operator": "gt"}]}, "conditions.0.values.0"),
     ({"conditions": [{**GOLD, "values": ["a"] * 10_001}]}, "conditions.0.values"),
+    ({"conditions": [{**GOLD, "attribute": " "}]}, "conditions.0.attribute"),
+    ({"conditions": [{**GOLD, "operator": "is"}]}, "conditions.0.operator"),
+    ({"conditions": [{**GOLD, "operator": "matches", "values": ["(a{1,1000}){1,1000}"]}]}, "conditions.0.values.0"),
     ({"conditons": []}, "conditons"),
 ]
 
