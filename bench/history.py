@@ -139,8 +139,8 @@ async def run(database: Database, folder: Path, layout: Layout) -> None:
         async with database.read_history() as connection:
             day = range(minute, minute + 1440)
             sums = await sum_by_interval(connection, number, day, interval, max_cells=100_000)
-        counts = sums.cells
-        return f"{counts:,} counts of {sum(1 for _ in sums.take())} flags"
+        intervals = [len([*intervals]) for _, intervals in sums.take()]
+        return f"{sum(intervals):,} intervals of {len(intervals)} flags"
 
     async def roll_up() -> None:
         more = True

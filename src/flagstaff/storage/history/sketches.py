@@ -64,10 +64,13 @@ class Sketch:
 
     def add(self, hashes: Sequence[int]) -> None:
         """Add some users, their hashes in order."""
-        if self.registers is None and len(self.hashes.union(hashes)) <= MOST_EXACT:
-            self.hashes.update(hashes)
-        else:
-            self._raise_to(_registers(hashes))
+        # The first of them usually show whether they are too many, which saves counting all.
+        if self.registers is None and len(self.hashes.union(hashes[: 2 * MOST_EXACT])) <= MOST_EXACT:
+            users = self.hashes.union(hashes)
+            if len(users) <= MOST_EXACT:
+                self.hashes = users
+                return
+        self._raise_to(_registers(hashes))
 
     def merge(self, other: "Sketch") -> None:
         """Add the users of another sketch."""
