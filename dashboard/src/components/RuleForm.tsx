@@ -2,7 +2,7 @@
 
 import { Checkbox, NativeSelect, NumberInput, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import type { FlagPath, Rule, RuleType } from "../api/client";
+import type { Flag, FlagPath, Rule, RuleType } from "../api/client";
 import { useCreateRule, useUpdateRule } from "../api/rules";
 import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "../lib/ruleDrafts";
 import { t } from "../texts";
@@ -14,13 +14,14 @@ import { Unfold } from "./Unfold";
 
 export interface RuleFormProps {
   readonly path: FlagPath;
+  readonly flag: Flag;
   /** The existing rules. A new rule is added after them. */
   readonly rules: readonly Rule[];
   readonly rule?: Rule;
   readonly onClose: () => void;
 }
 
-export default function RuleForm({ path, rules, rule, onClose }: RuleFormProps) {
+export default function RuleForm({ path, flag, rules, rule, onClose }: RuleFormProps) {
   const create = useCreateRule(path);
   const update = useUpdateRule(path);
   const form = useForm<RuleDraft>({ initialValues: rule ? ruleDraftOf(rule) : newRuleDraft(rules) });
@@ -49,6 +50,16 @@ export default function RuleForm({ path, rules, rule, onClose }: RuleFormProps) 
           form.setFieldValue("conditions", conditions);
         }}
       />
+      {flag.variants.length > 0 && (
+        <NativeSelect
+          label={t.variants.byRule}
+          data={[
+            { value: "", label: t.variants.byWeight },
+            ...flag.variants.map(({ key }) => ({ value: key, label: key })),
+          ]}
+          {...form.getInputProps("variant")}
+        />
+      )}
       <TextInput
         label={`${t.rules.name} (${t.optional})`}
         placeholder={t.rules.namePlaceholder}

@@ -11,6 +11,7 @@ import { PageSkeleton, RowsSkeleton } from "../components/PageSkeleton";
 import { ProblemPage } from "../components/ProblemPage";
 import { RuleList } from "../components/RuleList";
 import { Simulator } from "../components/Simulator";
+import { Variants } from "../components/Variants";
 import { rulesInForceOf } from "../lib/audience";
 import { type Tab, TABS, toFlagPage } from "../lib/search";
 import { useHere } from "../lib/useHere";
@@ -50,7 +51,10 @@ export function FlagPage() {
         </Tabs.List>
         <Tabs.Panel value="overview">
           <div className={classes.overview}>
-            <RuleList {...place} rules={rules} />
+            <div className={classes.main}>
+              <RuleList {...place} rules={rules} />
+              <Variants {...place} />
+            </div>
             <Simulator {...place} rules={rules ?? []} />
           </div>
         </Tabs.Panel>
