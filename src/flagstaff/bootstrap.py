@@ -31,6 +31,7 @@ from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
+from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
@@ -170,6 +171,7 @@ class Flagstaff:
                 rules_per_environment(settings.max_rules_per_environment),
                 quota_of_conditions,
             ),
+            explanations=Explanations(self.database, now),
             changes=Changes(self.database),
             history=self._history,
             idempotency=self._idempotency,

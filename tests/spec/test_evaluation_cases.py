@@ -27,8 +27,8 @@ from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.web.context import read_attributes
 from flagstaff.web.management.variants import read_prerequisites, read_variants
-from flagstaff.web.sdk.attributes import read_attributes
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 
 FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))

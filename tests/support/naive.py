@@ -127,12 +127,13 @@ def deciding_rule(flag: Flag, rules: Iterable[Rule], context: Context) -> Rule |
     """The first rule that matches, if there is one."""
     for rule in sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id)):
         in_share = rule.rollout_percentage == 100 or context.bucket(flag) < rule.rollout_percentage
-        if rule.enabled and _matches(rule, context) and _meets_all(rule.conditions, context) and in_share:
+        if rule.enabled and _matches(rule, context) and meets_all(rule.conditions, context) and in_share:
             return rule
     return None
 
 
-def _meets_all(conditions: Iterable[Condition], context: Context) -> bool:
+def meets_all(conditions: Iterable[Condition], context: Context) -> bool:
+    """Whether the user meets all conditions."""
     for condition in conditions:
         value = context.attributes.get(condition.attribute)
         given = condition
@@ -149,7 +150,7 @@ def _matches(rule: Rule, context: Context) -> bool:
         case "attributes":
             return True
         case "segment":
-            return _meets_all(context.segments[value], context)
+            return meets_all(context.segments[value], context)
         case "user_id":
             return context.user_id == value
         case "user_email":

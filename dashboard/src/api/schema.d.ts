@@ -486,6 +486,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain
+         * @description Explain why flags are on or off for a user, saved or not. This is not an evaluation, and it is not recorded.
+         */
+        post: operations["explain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/changes": {
         parameters: {
             query?: never;
@@ -738,6 +758,16 @@ export interface components {
             email: string | null;
         };
         /**
+         * ActualResult
+         * @description The result of another flag.
+         */
+        ActualResult: {
+            /** Enabled */
+            enabled: boolean;
+            /** Variant */
+            variant: string | null;
+        };
+        /**
          * ChangeOut
          * @description One change: `before` is null for a creation, `after` for a deletion.
          */
@@ -790,6 +820,12 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * ChosenBy
+         * @description What chose a variant.
+         * @enum {string}
+         */
+        ChosenBy: "rule" | "weight" | "no_identifier";
+        /**
          * ConditionBody
          * @description A condition on an attribute of the user.
          */
@@ -816,6 +852,56 @@ export interface components {
              * @default false
              */
             negate?: boolean;
+        };
+        /**
+         * ConditionTraceOut
+         * @description A condition and the user's attribute.
+         */
+        ConditionTraceOut: {
+            /** Attribute */
+            attribute: string;
+            operator: components["schemas"]["Operator"];
+            /**
+             * Values
+             * @description The first 20 values.
+             */
+            values: string[];
+            /**
+             * Values Total
+             * @description How many values the condition has.
+             */
+            values_total: number;
+            /** Case Insensitive */
+            case_insensitive: boolean;
+            /** Negate */
+            negate: boolean;
+            /**
+             * Actual
+             * @description The attribute: a string, number, boolean or list, of which long ones are cut; null if it is missing. An object, which no condition can compare, is shown as `{}`.
+             * @example PT
+             */
+            actual: unknown;
+            /** Holds */
+            holds: boolean;
+        };
+        /**
+         * DecidedBy
+         * @description What decided a flag.
+         */
+        DecidedBy: {
+            step: components["schemas"]["Step"];
+            /**
+             * Prerequisite
+             * @description The flag that does not have the required result.
+             */
+            prerequisite: string | null;
+            /**
+             * Rule Id
+             * @description The rule that matched; null for one that is not saved.
+             */
+            rule_id: string | null;
+            /** Rule Name */
+            rule_name: string | null;
         };
         /**
          * EnvironmentItem
@@ -933,6 +1019,47 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * Explain
+         * @description Whose flags to explain, and which.
+         */
+        Explain: {
+            /**
+             * Context
+             * @description As in an evaluation.
+             */
+            context?: {
+                /** @description A stable identifier, used for rollouts. */
+                user_id?: string | null;
+                /** @description For rules on emails and their domains. */
+                user_email?: string | null;
+                /** @description For conditions. */
+                custom_attributes?: Record<string, never>;
+            } | null;
+            /**
+             * Flag Keys
+             * @description Only these flags; by default all.
+             */
+            flag_keys?: string[] | null;
+            /** @description A flag that is not saved: it is explained as if it were, and nothing is stored. */
+            flag?: components["schemas"]["FlagDraft"] | null;
+        };
+        /**
+         * ExplanationOut
+         * @description Why flags are on or off for a user.
+         */
+        ExplanationOut: {
+            /** Environment Key */
+            environment_key: string;
+            /**
+             * Evaluated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            evaluated_at: string;
+            /** Flags */
+            flags: components["schemas"]["FlagTraceOut"][];
+        };
+        /**
          * FieldProblem
          * @description One invalid field.
          */
@@ -947,6 +1074,71 @@ export interface components {
              * @example must be a whole number from 0 to 100
              */
             message: string;
+        };
+        /**
+         * FlagDraft
+         * @description A flag that might be saved, with all of its rules. It stands in for the saved flag with the same key.
+         */
+        FlagDraft: {
+            /** Name */
+            name: string;
+            /** Key */
+            key: string;
+            /** Description */
+            description?: string | null;
+            /**
+             * Enabled
+             * @default false
+             */
+            enabled?: boolean;
+            /**
+             * Rollout Percentage
+             * @default 0
+             */
+            rollout_percentage?: number;
+            /**
+             * Fallthrough
+             * @default rollout
+             * @enum {string}
+             */
+            fallthrough?: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key?: string | null;
+            /**
+             * Stickiness
+             * @default default
+             */
+            stickiness?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * Variants
+             * @default []
+             */
+            variants?: components["schemas"]["VariantBody"][];
+            /**
+             * Prerequisites
+             * @default []
+             */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /**
+             * Rules
+             * @default []
+             */
+            rules?: components["schemas"]["RuleDraft"][];
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly environment_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
         };
         /**
          * FlagEvaluationOut
@@ -1116,6 +1308,39 @@ export interface components {
              * @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
              */
             variant?: string | null;
+        };
+        /**
+         * FlagTraceOut
+         * @description A flag, with the result that an evaluation would have, and why.
+         */
+        FlagTraceOut: {
+            /** Flag Key */
+            flag_key: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Reason */
+            reason: string;
+            /**
+             * Variant
+             * @description Only of a flag with variants.
+             */
+            variant?: string | null;
+            /**
+             * Value
+             * @description The variant's value. Only of a flag with variants.
+             */
+            value?: unknown;
+            decided_by: components["schemas"]["DecidedBy"];
+            /** Prerequisites */
+            prerequisites: components["schemas"]["PrerequisiteTraceOut"][];
+            /** @description Null if the flag has no rollout, or is off for users whom no rule matches. */
+            rollout: components["schemas"]["RolloutTraceOut"] | null;
+            variants: components["schemas"]["VariantsTraceOut"] | null;
+            /**
+             * Rules
+             * @description In the order in which they are tried.
+             */
+            rules: components["schemas"]["RuleTraceOut"][];
         };
         /**
          * FlagUpdate
@@ -1365,6 +1590,21 @@ export interface components {
             variants?: string[];
         };
         /**
+         * PrerequisiteTraceOut
+         * @description A prerequisite and the result of the other flag.
+         */
+        PrerequisiteTraceOut: {
+            /** Flag Key */
+            flag_key: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Variants */
+            variants: string[];
+            actual: components["schemas"]["ActualResult"] | null;
+            /** Holds */
+            holds: boolean;
+        };
+        /**
          * ProblemDocument
          * @description An error (RFC 9457).
          */
@@ -1473,6 +1713,80 @@ export interface components {
             email: string;
         };
         /**
+         * RolloutTraceOut
+         * @description The flag's rollout. The user is inside if the bucket is below the percentage.
+         */
+        RolloutTraceOut: {
+            /**
+             * Identifier
+             * @description What identifies the user; null if nothing does.
+             */
+            identifier: string | null;
+            /**
+             * Hashed
+             * @description The text that is hashed: the bucketing key, or else the flag's key, and the identifier.
+             * @example new-checkout:user-42
+             */
+            hashed: string | null;
+            /** Bucket */
+            bucket: number | null;
+            /** Percentage */
+            percentage: number;
+            /** Inside */
+            inside: boolean;
+        };
+        /**
+         * RuleDraft
+         * @description A rule that might be saved. One with an `id` stands in for that rule of the saved flag.
+         */
+        RuleDraft: {
+            /**
+             * Rule Type
+             * @enum {string}
+             */
+            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
+            /**
+             * Rule Value
+             * @description Null for a rule of the type `attributes`, where it may be left out.
+             */
+            rule_value: string | null;
+            /**
+             * Priority
+             * @default 0
+             */
+            priority?: number;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /** Name */
+            name?: string | null;
+            /**
+             * Conditions
+             * @default []
+             */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * Rollout Percentage
+             * @default 100
+             */
+            rollout_percentage?: number;
+            /** Variant */
+            variant?: string | null;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly flag_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /**
          * RuleOut
          * @description A targeting rule. The flag is on for users who match it.
          */
@@ -1514,6 +1828,54 @@ export interface components {
             name: string | null;
             /** Conditions */
             conditions: components["schemas"]["ConditionBody"][];
+            /** Rollout Percentage */
+            rollout_percentage: number;
+            /** Variant */
+            variant: string | null;
+        };
+        /**
+         * RuleStatus
+         * @description What became of a rule.
+         * @enum {string}
+         */
+        RuleStatus: "matched" | "not_matched" | "outside_percentage" | "not_reached" | "disabled";
+        /**
+         * RuleTraceOut
+         * @description A rule, and what came of it. Rules that are not reached are checked as well.
+         */
+        RuleTraceOut: {
+            /**
+             * Id
+             * @description Null for a rule that is not saved.
+             */
+            id: string | null;
+            /** Name */
+            name: string | null;
+            /**
+             * Rule Type
+             * @enum {string}
+             */
+            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
+            /** Rule Value */
+            rule_value: string | null;
+            /** Priority */
+            priority: number;
+            /** Enabled */
+            enabled: boolean;
+            status: components["schemas"]["RuleStatus"];
+            /**
+             * Matches
+             * @description Whether the type and value match the user, without the conditions.
+             */
+            matches: boolean;
+            /** Conditions */
+            conditions: components["schemas"]["ConditionTraceOut"][];
+            segment: components["schemas"]["SegmentTraceOut"] | null;
+            /**
+             * Bucket
+             * @description The user's bucket, 0 to 99, if the rule is for a percentage of users.
+             */
+            bucket: number | null;
             /** Rollout Percentage */
             rollout_percentage: number;
             /** Variant */
@@ -1589,6 +1951,18 @@ export interface components {
             updated_at: string;
         };
         /**
+         * SegmentTraceOut
+         * @description A segment and whether the user meets its conditions.
+         */
+        SegmentTraceOut: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Conditions */
+            conditions: components["schemas"]["ConditionTraceOut"][];
+        };
+        /**
          * SegmentUpdate
          * @description The fields to change. `key` is accepted only if it equals the current key.
          */
@@ -1628,6 +2002,12 @@ export interface components {
             /** Status */
             status: string;
         };
+        /**
+         * Step
+         * @description The step of an evaluation that decided a flag.
+         * @enum {string}
+         */
+        Step: "off" | "prerequisite" | "rule" | "rollout" | "everyone" | "fallthrough";
         /**
          * SummaryOut
          * @description The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out.
@@ -1679,6 +2059,47 @@ export interface components {
              * @description Of the same type for all variants.
              */
             value: string | number | boolean | Record<string, never>;
+        };
+        /**
+         * VariantRange
+         * @description The positions of a variant: from the first one up to, but not including, the last one.
+         */
+        VariantRange: {
+            /** Key */
+            key: string;
+            /** From */
+            from: number;
+            /** To */
+            to: number;
+        };
+        /**
+         * VariantsTraceOut
+         * @description The flag's variants and the user's position among their weights.
+         */
+        VariantsTraceOut: {
+            /**
+             * Identifier
+             * @description What identifies the user; null if nothing does.
+             */
+            identifier: string | null;
+            /**
+             * Hashed
+             * @description The text that is hashed: the bucketing key, or else the flag's key, and the identifier.
+             */
+            hashed: string | null;
+            /** Position */
+            position: number | null;
+            /** Total Weight */
+            total_weight: number;
+            /** Ranges */
+            ranges: components["schemas"]["VariantRange"][];
+            /**
+             * Chosen
+             * @description Null if the flag is off for the user.
+             */
+            chosen: string | null;
+            /** @description Null if the flag is off for the user. */
+            by: components["schemas"]["ChosenBy"] | null;
         };
     };
     responses: never;
@@ -4249,6 +4670,96 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    explain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Explain"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplanationOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

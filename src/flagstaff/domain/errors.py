@@ -39,6 +39,11 @@ class Error(Exception):
         self.fields = tuple(fields)
         self.retry_after_seconds = retry_after_seconds
 
+    def inside(self, parent: str) -> "Error":
+        """The same error as seen from the resource in which the invalid fields are, at this field."""
+        fields = [FieldError(f"{parent}.{each.field}", each.message) for each in self.fields]
+        return Error(self.code, self.message, fields=fields, retry_after_seconds=self.retry_after_seconds)
+
 
 def invalid_field(field: str, message: str) -> Error:
     """The error for one invalid field."""

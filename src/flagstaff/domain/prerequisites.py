@@ -1,10 +1,14 @@
 """Prerequisites: results of other flags of the environment that a flag needs to be on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from typing import TypeVar
 
 MAX_PREREQUISITES = 20
+
+Flag = TypeVar("Flag", bound=Hashable)
+"""What names a flag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,18 @@ def _way_back(came_from: Mapping[str, str], key: str, start: str) -> Iterator[st
     while key != start:
         yield key
         key = came_from[key]
+
+
+def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> list[Flag]:
+    """These flags and all flags that they need, directly or not; `needs` are those that each flag needs directly."""
+    found = dict.fromkeys(flags)
+    waiting = list(found)
+    for flag in waiting:  # grows meanwhile
+        for other in needs.get(flag, ()):
+            if other not in found:
+                found[other] = None
+                waiting.append(other)
+    return waiting
 
 
 def in_order(needs: Mapping[str, Sequence[str]]) -> list[str]:

@@ -3,7 +3,7 @@
 Flags are compiled separately, so that a change to one does not compile the others again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
@@ -107,6 +107,11 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     )
 
 
+def tried_in_order(rules: Iterable[Rule]) -> list[Rule]:
+    """A flag's rules in the order in which they are tried."""
+    return sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
+
+
 def match_key(rule_type: RuleType, value: str | None) -> str:
     """The form in which a rule's value and a user's are compared: emails and domains ignoring case, ids exactly."""
     match rule_type:
@@ -127,8 +132,7 @@ def _live_rules(targeted: TargetedFlag) -> list[Rule]:
     """The rules that can match at all, in the order in which they are tried."""
     if not targeted.flag.enabled:
         return []
-    live = (rule for rule in targeted.rules if rule.enabled)
-    return sorted(live, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
+    return [rule for rule in tried_in_order(targeted.rules) if rule.enabled]
 
 
 def _deciders(prerequisites: Sequence[Prerequisite], live: Sequence[Rule]) -> tuple[Decider, ...]:

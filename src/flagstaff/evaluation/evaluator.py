@@ -8,19 +8,26 @@ from collections.abc import Mapping
 from operator import getitem
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
-from flagstaff.evaluation.fragments import render_decision
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch, SingleFlag
-from flagstaff.evaluation.targeting import User, decide, first_of_each_flag, render, resolve
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, RuleMatch
+from flagstaff.evaluation.targeting import (
+    User,
+    bucket_in,
+    decide,
+    first_of_each_flag,
+    identifier_of,
+    render,
+    resolve,
+)
 
 _HEAD = b'{"flags":{'
-_NO_ATTRIBUTES: Mapping[str, object] = {}
+NO_ATTRIBUTES: Mapping[str, object] = {}
 
 
 def evaluate(
     snapshot: EnvironmentSnapshot,
     user_id: str | None,
     user_email: str | None,
-    attributes: Mapping[str, object] = _NO_ATTRIBUTES,
+    attributes: Mapping[str, object] = NO_ATTRIBUTES,
 ) -> tuple[bytes, bytes]:
     """Evaluate all flags of an environment for one user. Return the response's body and the bytes to record.
 
@@ -36,31 +43,20 @@ def evaluate(
         buckets = bytes([murmur3_x86_32(prefix + encoded) % BUCKETS for prefix in snapshot.rollout_prefixes])
     else:
         encoded, buckets = b"", snapshot.without_bucket
-    found = _find_matches(snapshot, user_id, email)
-    if snapshot.targeting is not None:
-        values = resolve(snapshot, attributes, user_id, email)
-        decisions = decide(snapshot, User(encoded, values), buckets, found)
-        return b"".join((_HEAD, *render(snapshot.targeting, decisions), snapshot.constant_tail)), decisions.recorded
+    found = find_matches(snapshot, user_id, email)
+    targeting = snapshot.targeting
+    if targeting is not None:
+        user = User(encoded, resolve(snapshot, attributes, user_id, email))
+        buckets += bytes([bucket_in(prefix, identifier_of(user, attribute)) for attribute, prefix in targeting.sticky])
+        decisions = decide(targeting, user, bytearray(buckets + snapshot.ruled_recorded), found)
+        return b"".join((_HEAD, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
     if found:
         return _with_matches(snapshot, buckets, found)
     body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
     return body, buckets + snapshot.ruled_recorded
 
 
-def evaluate_flag(
-    snapshot: EnvironmentSnapshot,
-    flag: SingleFlag,
-    user_id: str | None,
-    user_email: str | None,
-    attributes: Mapping[str, object] = _NO_ATTRIBUTES,
-) -> tuple[bytes, bytes]:
-    """Evaluate one flag of an environment like `evaluate`; the bytes to record are those of the flag's own layout."""
-    _, recorded = evaluate(snapshot, user_id, user_email, attributes)
-    own = b"" if flag.position is None else snapshot.layout.bytes_of(flag.position, recorded)
-    return render_decision(snapshot, flag.layout.decisions(own)[0]), own
-
-
-def _find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:
+def find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str) -> tuple[RuleMatch, ...]:
     """All rules that match, in no particular order."""
     found: tuple[RuleMatch, ...] = ()
     if user_id and (by_id := snapshot.by_user_id.get(user_id)):

@@ -1,6 +1,6 @@
 """Snapshots: the flags of an environment, compiled for evaluation. Immutable; a change creates a new snapshot."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -79,7 +79,7 @@ class Targeting:
     are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
     flag comes after those that it needs. `columns` are the positions of the flags with further columns in the history.
     `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. `led` remembers
-    the rules for predicates that held.
+    the rules for predicates that held, up to `kept_matches` times.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -92,6 +92,7 @@ class Targeting:
     columns: tuple[int, ...] = ()
     answers: tuple[Answers, ...] = ()
     led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
+    kept_matches: int = 200  # users mostly fall into few groups by the predicates that hold for them
 
     @cached_property
     def varied_by_user(self) -> tuple[int, ...]:
@@ -127,12 +128,30 @@ class Targeting:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Recorded flags that can be decided without the others: all that they need are among them.
+
+    `rollouts` are those with a rollout: the position, the stickiness and the bytes that are hashed before the
+    identifier. `targeting` is the environment's, or what these flags need of it.
+    """
+
+    positions: Collection[int]
+    rollouts: Sequence[tuple[int, str, bytes]]
+    targeting: Targeting | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SingleFlag:
-    """A flag of an environment that is evaluated alone, and its position among the recorded flags, if it has one."""
+    """A flag of an environment that is evaluated alone.
+
+    `position` is its position among the recorded flags, None if its result is constant. `part` are the flag and those
+    that it needs.
+    """
 
     environment_id: UUID
     layout: Layout
-    position: int | None
+    position: int | None = None
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,22 +180,6 @@ class EnvironmentSnapshot:
     default_tail: bytes  # ruled_defaults and constant_tail in one
     values: Mapping[str, Mapping[str, str]]  # of flags with variants: the variants' values as JSON, by key
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
-
-    def find_flag(self, key: str) -> SingleFlag | None:
-        """One flag of the environment as a snapshot of its own, if there is such a flag."""
-        found = self.single_flags.get(key)
-        if found is None:
-            flags = self.layout.recorded
-            position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
-            if position is not None:
-                found = SingleFlag(self.environment_id, Layout((flags[position],), ()), position)
-            else:
-                constant = tuple(flag for flag in self.layout.constant if flag.key == key)
-                if not constant:
-                    return None
-                found = SingleFlag(self.environment_id, Layout((), constant), None)
-            self.single_flags[key] = found
-        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

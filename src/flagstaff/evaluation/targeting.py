@@ -15,9 +15,6 @@ from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, LedMatches, Need, RuleMatch, Targeting
 
-# Users mostly fall into few groups by the predicates that hold for them.
-_KEPT_MATCHES = 200
-
 
 class User(NamedTuple):
     """Who is evaluated: the default identifier in UTF-8, and the attributes that are looked at."""
@@ -36,8 +33,15 @@ def resolve(
     targeting = snapshot.targeting
     if targeting is None or not targeting.built_in:
         return custom
+    return attributes_of(targeting.built_in, snapshot.environment_key, custom, user_id, email)
+
+
+def attributes_of(
+    built_in: Iterable[str], environment_key: str, custom: Mapping[str, object], user_id: str | None, email: str
+) -> Mapping[str, object]:
+    """The custom attributes and these built-in ones."""
     values = dict(custom)
-    for name in targeting.built_in:
+    for name in built_in:
         match name:
             case "user_id":
                 values[name] = user_id or None
@@ -46,33 +50,38 @@ def resolve(
             case "email_domain":
                 values[name] = email.rpartition("@")[2] or None if "@" in email else None
             case "environment":
-                values[name] = snapshot.environment_key
+                values[name] = environment_key
     return values
 
 
 class Decisions(NamedTuple):
     """How the recorded flags are decided, by position: a byte for each, and the variant of each that has some.
 
-    `recorded` is the same, with the other columns, as the history stores it.
+    `recorded` is the same, with the other columns, as the history stores it. `rules` are the rules that match first;
+    they do not decide flags with a prerequisite that does not hold.
     """
 
     decided: bytearray
     variants: Mapping[int, int]
     recorded: bytes
+    rules: Mapping[int, RuleMatch]
 
 
-def decide(snapshot: EnvironmentSnapshot, user: User, buckets: bytes, looked_up: tuple[RuleMatch, ...]) -> Decisions:
-    """Decide the recorded flags; `buckets` are those of the rollouts by user, `looked_up` the rules found for them."""
-    targeting = snapshot.targeting
-    assert targeting is not None
-    buckets += bytes([_bucket(prefix, _identifier(user, attribute)) for attribute, prefix in targeting.sticky])
+def decide(targeting: Targeting, user: User, decided: bytearray, looked_up: tuple[RuleMatch, ...]) -> Decisions:
+    """Decide the recorded flags.
+
+    `decided` has the bucket of each flag with a rollout, and otherwise `NO_BUCKET`; it is changed to the decisions.
+    `looked_up` are the rules found for the user.
+    """
     bucket_of = {
-        position: buckets[position] if position < len(buckets) else _bucket(prefix, _identifier(user, attribute))
+        position: decided[position]
+        if decided[position] != NO_BUCKET
+        else bucket_in(prefix, identifier_of(user, attribute))
         for position, attribute, prefix in targeting.with_buckets
     }
-    decided = bytearray(buckets + snapshot.ruled_recorded)
     variants = _variants(targeting, user)
-    for position, match in _find_matches(targeting, user, bucket_of, looked_up).items():
+    rules = _find_matches(targeting, user, bucket_of, looked_up)
+    for position, match in rules.items():
         decided[position] = match.byte
         if match.variant is not None:
             variants[position] = match.variant
@@ -82,7 +91,7 @@ def decide(snapshot: EnvironmentSnapshot, user: User, buckets: bytes, looked_up:
                 decided[position] = need.byte
                 break
     columns = [each[position] for position in targeting.columns for each in (bucket_of, variants) if position in each]
-    return Decisions(decided, variants, bytes(decided) + bytes(columns))
+    return Decisions(decided, variants, bytes(decided) + bytes(columns), rules)
 
 
 def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
@@ -111,7 +120,7 @@ def _find_matches(
     led = targeting.led.get(holding)
     if led is None:
         led = _led_by(targeting, holding)
-        if len(targeting.led) >= _KEPT_MATCHES:
+        if len(targeting.led) >= targeting.kept_matches:
             targeting.led.clear()
         targeting.led[holding] = led
     if not looked_up and not bucket_of:
@@ -146,7 +155,7 @@ def _variants(targeting: Targeting, user: User) -> dict[int, int]:
     else:
         found = {flag.position: flag.without_identifier for flag in targeting.varied}
     for position, prefix, stickiness, weights, without_identifier in targeting.varied_by_attribute:
-        identifier = _identifier(user, stickiness)
+        identifier = identifier_of(user, stickiness)
         found[position] = without_identifier
         if identifier:
             found[position] = bisect_right(weights, murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1])
@@ -161,7 +170,7 @@ def _holds(need: Need, decided: bytearray, variants: Mapping[int, int]) -> bool:
     return need.variants is None or variants.get(need.position) in need.variants
 
 
-def _identifier(user: User, attribute: str) -> bytes:
+def identifier_of(user: User, attribute: str) -> bytes:
     """What identifies the user: a text, or a number as text; empty for anything else."""
     if attribute == DEFAULT_STICKINESS:
         return user.identifier
@@ -171,5 +180,6 @@ def _identifier(user: User, attribute: str) -> bytes:
     return "".join(read(Form.TEXT, value)).encode()
 
 
-def _bucket(prefix: bytes, identifier: bytes) -> int:
+def bucket_in(prefix: bytes, identifier: bytes) -> int:
+    """The user's bucket, 0 to 99, or `NO_BUCKET` without an identifier; `prefix` is hashed before it."""
     return murmur3_x86_32(prefix + identifier) % BUCKETS if identifier else NO_BUCKET

@@ -61,6 +61,14 @@ async def require_unused_variants(connection: Connection, before: Flag, after: F
             Code.CONFLICT,
             f"The variant {given[0]} is given by a rule of the flag. Change the rule first.",
         )
+    await require_unneeded_variants(connection, before, after)
+
+
+async def require_unneeded_variants(connection: Connection, before: Flag, after: Flag) -> None:
+    """Raise Error CONFLICT if another flag's prerequisite uses a variant that would no longer exist."""
+    removed = {each.key for each in before.variants} - {each.key for each in after.variants}
+    if not removed:
+        return
     for key, needed in sorted((await flags.list_prerequisites(connection, before.environment_id)).items()):
         used = [variant for each in needed if each.flag_key == before.key for variant in each.variants]
         if removed.intersection(used):
@@ -69,6 +77,11 @@ async def require_unused_variants(connection: Connection, before: Flag, after: F
                 Code.CONFLICT,
                 f"The variant {variant} is a prerequisite of {key}. Change the prerequisite first.",
             )
+
+
+def missing_segment() -> Error:
+    """The error for a rule that names a segment that does not exist."""
+    return invalid_field("rule_value", "must be the key of a segment of this project")
 
 
 def require_variant(flag: Flag, rule: Rule) -> None:

@@ -17,7 +17,7 @@ from flagstaff.domain.quotas import ConditionsQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
 from flagstaff.services.conditions import check_given_conditions
-from flagstaff.services.references import require_variant
+from flagstaff.services.references import missing_segment, require_variant
 from flagstaff.storage import rules, segments
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
@@ -138,4 +138,4 @@ async def _require_segment(connection: Connection, project_id: UUID, rule: Rule)
     if rule.rule_type is not RuleType.SEGMENT:
         return
     if not await segments.has_segment(connection, project_id, rule.rule_value or ""):
-        raise invalid_field("rule_value", "must be the key of a segment of this project")
+        raise missing_segment()

@@ -51,6 +51,12 @@ _of_environment = Listing(
 _chosen = _flag.where(
     _columns.environment_id == sa.bindparam("environment"), _columns.id.in_(sa.bindparam("flags", expanding=True))
 )
+_with_keys = _flag.where(
+    _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
+)
+_keys = sa.select(_columns.key).where(
+    _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
+)
 _prerequisites = sa.select(_columns.key, _columns.prerequisites).where(
     _columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.prerequisites, sa.Text) != "[]"
 )
@@ -87,6 +93,18 @@ async def find_flags(connection: AsyncConnection, environment_id: UUID, flag_ids
     """Those of an environment's flags that have one of these ids; converted when read."""
     rows = await connection.execute(_chosen, {"environment": environment_id, "flags": list(flag_ids)})
     return map(_from_row, rows)
+
+
+async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> Iterator[Flag]:
+    """Those of an environment's flags that have one of these keys; converted when read."""
+    rows = await connection.execute(_with_keys, {"environment": environment_id, "keys": list(keys)})
+    return map(_from_row, rows)
+
+
+async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
+    """Those of these keys that a flag of the environment has."""
+    rows = await connection.execute(_keys, {"environment": environment_id, "keys": list(keys)})
+    return set(rows.scalars())
 
 
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:

@@ -35,6 +35,19 @@ _of_project = Listing(_segment.where(_in_project), (_columns.created_at, _column
 _versions = sa.select(_columns.id, _columns.updated_at).where(_in_project)
 _chosen = _segment.where(_columns.id.in_(sa.bindparam("segments", expanding=True)))
 _key = sa.select(_columns.id).where(_columns.key == sa.bindparam("key"), _in_project)
+_keys = sa.select(_columns.key).where(_in_project)
+_named = _segment.where(
+    _in_project,
+    sa.or_(
+        _columns.key.in_(sa.bindparam("keys", expanding=True)),
+        _columns.key.in_(
+            sa.select(tables.rules.c.rule_value).where(
+                tables.rules.c.flag_id.in_(sa.bindparam("flags", expanding=True)),
+                tables.rules.c.rule_type == RuleType.SEGMENT,
+            )
+        ),
+    ),
+)
 _count = sa.select(sa.func.count()).where(_in_project)
 _condition_characters = sa.select(
     sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.conditions, sa.Text))), 0)
@@ -72,6 +85,22 @@ async def get_segment(connection: AsyncConnection, project_id: UUID, segment_id:
 async def has_segment(connection: AsyncConnection, project_id: UUID, key: str) -> bool:
     """Whether a project has a segment with a key."""
     return (await connection.execute(_key, {"project": project_id, "key": key})).first() is not None
+
+
+async def list_keys(connection: AsyncConnection, project_id: UUID) -> set[str]:
+    """The keys of a project's segments."""
+    return set((await connection.execute(_keys, {"project": project_id})).scalars())
+
+
+async def find_named_segments(
+    connection: AsyncConnection, project_id: UUID, *, flag_ids: Collection[UUID], keys: Collection[str]
+) -> Iterator[Segment]:
+    """The segments of a project that have one of these keys or that a rule of one of these flags names.
+
+    Converted when read.
+    """
+    given = {"project": project_id, "flags": list(flag_ids), "keys": list(keys)}
+    return map(_from_row, await connection.execute(_named, given))
 
 
 async def list_segments(connection: AsyncConnection, project_id: UUID, window: Window = WHOLE) -> Iterator[Segment]:

@@ -15,6 +15,7 @@ from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
+from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
@@ -32,7 +33,17 @@ from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
 from flagstaff.web.health import Shared
-from flagstaff.web.management import accounts, changes, environments, flags, history, projects, rules, segments
+from flagstaff.web.management import (
+    accounts,
+    changes,
+    environments,
+    explanations,
+    flags,
+    history,
+    projects,
+    rules,
+    segments,
+)
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
@@ -54,6 +65,7 @@ class State:
     segments: Segments
     flags: Flags
     rules: Rules
+    explanations: Explanations
     changes: Changes
     history: History
     idempotency: Idempotency
@@ -71,7 +83,7 @@ class State:
 def create_api() -> FastAPI:
     """The routes. Describing them needs no state."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, segments, flags, rules, changes, history, health):
+    for resource in (accounts, projects, environments, segments, flags, rules, explanations, changes, history, health):
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app

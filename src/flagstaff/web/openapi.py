@@ -6,10 +6,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
+from flagstaff.web.context import CONTEXT_SCHEMA
 from flagstaff.web.edge.problems import ProblemDocument, problems
-from flagstaff.web.management.idempotency import KEY_PATTERN
-from flagstaff.web.management.idempotency import PREFIX as IDEMPOTENT_PREFIX
-from flagstaff.web.sdk.evaluate import IDENTIFIER_MAX_LENGTH, PATH
+from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
+from flagstaff.web.sdk.evaluate import PATH
 
 _DESCRIPTION = """Self-hosted feature flags.
 
@@ -18,7 +18,6 @@ SDK key.
 Every error is a problem document (RFC 9457). Every response carries `X-Request-ID`.
 """
 
-_IDENTIFIER = {"type": ["string", "null"], "maxLength": IDENTIFIER_MAX_LENGTH}
 _EVALUATE: dict[str, Any] = {
     "tags": ["Evaluation"],
     "summary": "Evaluate",
@@ -35,17 +34,7 @@ _EVALUATE: dict[str, Any] = {
                     "required": ["environment"],
                     "properties": {
                         "environment": {"type": "string", "description": "The key of an environment of the project."},
-                        "context": {
-                            "type": ["object", "null"],
-                            "properties": {
-                                "user_id": {**_IDENTIFIER, "description": "A stable identifier, used for rollouts."},
-                                "user_email": {**_IDENTIFIER, "description": "For rules on emails and their domains."},
-                                "custom_attributes": {
-                                    "type": "object",
-                                    "description": "For conditions.",
-                                },
-                            },
-                        },
+                        "context": CONTEXT_SCHEMA,
                     },
                     "example": {"environment": "production", "context": {"user_id": "user-42"}},
                 }
@@ -140,7 +129,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                 operation = document["paths"][route.path_format][method.lower()]
                 operation["operationId"] = route.name
                 operation["responses"].pop("422", None)  # bad input is a 400 here
-                if method == "POST" and route.path_format.startswith(IDEMPOTENT_PREFIX):
+                if takes_key(method, route.path_format):
                     _describe_idempotency(operation)
                 if "security" in operation:
                     operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account

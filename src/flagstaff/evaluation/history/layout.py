@@ -156,11 +156,6 @@ class Layout:
                     state.update(repr((flag.deciders, flag.has_bucket, flag.variants)).encode())
         return state.digest()[:16]
 
-    def bytes_of(self, position: int, recorded: bytes) -> bytes:
-        """One recorded flag's bytes of an evaluation, as in a layout of this flag alone."""
-        start = len(self.recorded) + sum(flag.columns for flag in self.recorded[:position])
-        return recorded[position : position + 1] + recorded[start : start + self.recorded[position].columns]
-
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:
         """Every flag with its outcome in one evaluation, given that evaluation's bytes."""
         return [(decision.flag, decision.outcome) for decision in self.decisions(recorded)]

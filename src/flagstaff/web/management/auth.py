@@ -16,10 +16,11 @@ from flagstaff.services.accounts import Accounts
 from flagstaff.services.tokens import Claims
 from flagstaff.web.edge.bodies import read_body, replay
 from flagstaff.web.edge.limits import admit
+from flagstaff.web.management.reading import only_reads
 from flagstaff.web.management.slots import Slots
 
 PREFIX = "/api"
-_READING = ("GET", "HEAD")
+_WITHOUT_BODY = ("GET", "HEAD")
 # Our tokens have about 250. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
 # A client can hold its body back for half a minute, in which its token may be ended.
@@ -57,16 +58,18 @@ class Authentication:
         claims = self._accounts.read_token(bearer_token(scope))
         scope["state"]["actor"] = await self._authenticate(claims)
         authenticated_at = self._clock()
-        if scope["method"] in _READING:
+        if scope["method"] not in _WITHOUT_BODY:
+            body = await read_body(receive)
+            if body is None:
+                return
+            receive = replay(body, receive)
+        if only_reads(scope["method"], scope["path"]):
             # Until the last part is sent, because the whole response is in memory.
             async with self._read_slots.take(claims.account_id):
                 await self._check_again(claims, authenticated_at)
                 await self._app(scope, receive, send)
             return
         # A write has its slot only from the arrival of its body until its response begins.
-        body = await read_body(receive)
-        if body is None:
-            return
         async with AsyncExitStack() as slot:
             await slot.enter_async_context(self._write_slots.take(claims.account_id))
             await self._check_again(claims, authenticated_at)
@@ -75,7 +78,7 @@ class Authentication:
                 await slot.aclose()
                 await send(message)
 
-            await self._app(scope, replay(body, receive), release_and_send)
+            await self._app(scope, receive, release_and_send)
 
     async def _authenticate(self, claims: Claims) -> Actor:
         """The token's account. The request is counted first, so that a refused one costs no query."""

@@ -133,7 +133,8 @@ _readers: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _values(given: dict[str, Any]) -> dict[str, Any]:
+def read_values(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request's body as the domain has them."""
     return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
 
 
@@ -148,7 +149,8 @@ Service = Annotated[Flags, Depends(_flags)]
 @router.post("", status_code=201, response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
 async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
     """Create a flag."""
-    return json_response(_view(await flags.create_flag(actor, project_id, env_id, **_values(body.model_dump()))), 201)
+    values = read_values(body.model_dump())
+    return json_response(_view(await flags.create_flag(actor, project_id, env_id, **values)), 201)
 
 
 @router.get("", response_model=list[FlagOut], responses=problems(400, 401, 404, 503))
@@ -166,7 +168,7 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
 @router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
 async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
     """Update a flag. Only the given fields change."""
-    return json_response(_view(await flags.update_flag(actor, path, **_values(body.given()))))
+    return json_response(_view(await flags.update_flag(actor, path, **read_values(body.given()))))
 
 
 @router.post("/{flag_id}/toggle", response_model=FlagOut, responses=problems(401, 404, 503))

@@ -1,4 +1,4 @@
-"""The Idempotency-Key header of every POST under `/api/projects`: a repeated request is carried out once.
+"""The Idempotency-Key header of every POST under `/api/projects` that changes something: it is carried out once.
 
 It follows the IETF's draft-ietf-httpapi-idempotency-key-header and Stripe, with two differences: a failed request
 leaves its key unused, and of two concurrent requests the second waits for the first.
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from flagstaff.domain.errors import invalid_field
 from flagstaff.services.idempotency import Answer, Idempotency
 from flagstaff.web.edge.bodies import read_body, replay
+from flagstaff.web.management.reading import only_reads
 
 PREFIX = "/api/projects"
 KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
@@ -37,7 +38,7 @@ class IdempotencyKeys:
         self._idempotency = idempotency
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "POST" or not scope["path"].startswith(PREFIX):
+        if scope["type"] != "http" or not takes_key(scope["method"], scope["path"]):
             await self._app(scope, receive, send)
             return
         key = _read_key(scope)
@@ -73,6 +74,11 @@ class IdempotencyKeys:
             headers.append(_REPLAYED)
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await send({"type": "http.response.body", "body": answer.body})
+
+
+def takes_key(method: str, path: str) -> bool:
+    """Whether a request can have a key."""
+    return method == "POST" and path.startswith(PREFIX) and not only_reads(method, path)
 
 
 def _read_key(scope: Scope) -> str | None:

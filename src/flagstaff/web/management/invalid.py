@@ -1,11 +1,12 @@
 """Converts the framework's errors for bad input and unknown routes to problem documents."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
@@ -80,7 +81,9 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
         case "value_error":
             return FieldError(field, str(error["ctx"]["error"]))
         case "extra_forbidden":
-            return FieldError(field, unknown_field(field, _known_fields(request.scope.get("route"), place)))
+            return FieldError(
+                field, unknown_field(str(path[-1]), _known_fields(request.scope.get("route"), place, path))
+            )
         case "literal_error" | "enum":
             return FieldError(field, f"must be {error['ctx']['expected']}")
         case "greater_than_equal":
@@ -93,13 +96,23 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
             return FieldError(field, _MESSAGES.get(kind, error["msg"]))
 
 
-def _known_fields(route: object, place: str) -> list[str]:
+def _known_fields(route: object, place: str, path: Sequence[str | int]) -> list[str]:
+    """The fields of the object that has an unknown field at this path."""
     if not isinstance(route, APIRoute):
         return []
     found = route.dependant.query_params if place == "query" else [route.body_field]
-    models = [each.field_info.annotation for each in found if each is not None]
-    fields = [item for model in models if model is not None for item in getattr(model, "model_fields", {}).items()]
-    return [field.alias or name for name, field in fields]
+    models = [model for each in found if each is not None for model in _models_in(each.field_info.annotation)]
+    for step in path[:-1]:
+        inner = [model.model_fields[step].annotation for model in models if step in model.model_fields]
+        models = [each for annotation in inner for each in _models_in(annotation)] if isinstance(step, str) else models
+    return [field.alias or name for model in models for name, field in model.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The models in an annotation such as `list[Model] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for inner in get_args(annotation) for model in _models_in(inner)]
 
 
 def _allowed_methods(request: Request) -> list[str]:

@@ -121,7 +121,8 @@ _of_environment = Listing(
 _readers: dict[str, Callable[[Any], Any]] = {"rule_type": RuleType, "conditions": read_conditions}
 
 
-def _values(given: dict[str, Any]) -> dict[str, Any]:
+def read_values(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request's body as the domain has them."""
     return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
 
 
@@ -136,7 +137,7 @@ Service = Annotated[Rules, Depends(_rules)]
 @router.post(_RULES, status_code=201, response_model=RuleOut, responses=problems(400, 401, 404, 409, 413, 503))
 async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
     """Create a rule."""
-    return json_response(_view(await rules.create_rule(actor, path, **_values(body.model_dump()))), 201)
+    return json_response(_view(await rules.create_rule(actor, path, **read_values(body.model_dump()))), 201)
 
 
 @router.get(_RULES, response_model=list[RuleOut], responses=problems(400, 401, 404, 503))
@@ -154,7 +155,7 @@ async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Servi
 @router.put(_RULES + "/{rule_id}", response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
 async def update_rule(path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service) -> Response:
     """Update a rule. Only the given fields change."""
-    return json_response(_view(await rules.update_rule(actor, path, rule_id, **_values(body.given()))))
+    return json_response(_view(await rules.update_rule(actor, path, rule_id, **read_values(body.given()))))
 
 
 @router.delete(_RULES + "/{rule_id}", status_code=204, responses=problems(401, 404, 503))

@@ -140,6 +140,17 @@ def optional() -> Any:
     return Field(default_factory=str)
 
 
+def at_most(items: int) -> BeforeValidator:
+    """A bound on a list, checked before its items."""
+
+    def check(given: Any) -> Any:
+        if isinstance(given, list) and len(given) > items:
+            raise ValueError(f"must have at most {items:,} items")
+        return given
+
+    return BeforeValidator(check)
+
+
 # More than any resource has. Each unknown field takes time on the event loop, and a body can contain thousands.
 FIELDS_MAX = 40
 

@@ -9,29 +9,27 @@ from functools import partial
 
 import msgspec
 
-from flagstaff.domain.errors import Code, Error, invalid_field
-from flagstaff.domain.text import check_length, check_text
-from flagstaff.evaluation.evaluator import evaluate, evaluate_flag
+from flagstaff.domain.errors import Code, Error
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.parts import evaluate_flag, find_flag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot, SingleFlag
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.web.context import (
+    IDENTIFIER_MAX_LENGTH,
+    NOBODY,
+    Context,
+    describe,
+    read_attributes,
+    require_sound,
+)
 from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
-from flagstaff.web.sdk.attributes import read_attributes
-from flagstaff.web.sdk.invalid import describe
+from flagstaff.web.sdk.invalid import evaluate_mistakes
 
 PATH = "/sdk/v1/evaluate"
-IDENTIFIER_MAX_LENGTH = 1024
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
-
-
-class Context(msgspec.Struct, gc=False):
-    """The user. Unknown keys are ignored, so that SDKs may send attributes that later versions use."""
-
-    user_id: str | None = None
-    user_email: str | None = None
-    custom_attributes: dict[str, msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
 
 
 class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -42,7 +40,6 @@ class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _decode = msgspec.json.Decoder(EvaluateRequest).decode
-_NOBODY = Context()
 
 
 class Evaluate:
@@ -98,7 +95,7 @@ class Evaluate:
             Error: INVALID, NOT_FOUND (the environment or the flag).
         """
         environment, context = self._read(project, body)
-        flag = environment.find_flag(flag_key)
+        flag = find_flag(environment, flag_key)
         if flag is None:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         names = environment.targeting.attributes if environment.targeting else ()
@@ -111,10 +108,10 @@ class Evaluate:
         try:
             request = _decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise describe(body, error) from None
-        context = request.context or _NOBODY
+            raise describe(body, error, evaluate_mistakes) from None
+        context = request.context or NOBODY
         if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
-            _require_sound(context)
+            require_sound(context)
         environment = project.environments.get(request.environment)
         if environment is None:
             raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
@@ -125,12 +122,3 @@ def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """The SDK key in a request's headers; an empty string if there is none or more than one."""
     keys = [value for name, value in headers if name == b"x-sdk-key"]
     return keys[0].decode("latin-1") if len(keys) == 1 else ""
-
-
-def _require_sound(context: Context) -> None:
-    """Refuse identifiers that no rule or record can hold. JSON escapes NUL and lone surrogates with a backslash."""
-    for name in ("user_id", "user_email"):
-        try:
-            check_length(check_text(getattr(context, name) or ""), 0, IDENTIFIER_MAX_LENGTH)
-        except ValueError as error:
-            raise invalid_field(f"context.{name}", str(error)) from error

@@ -1,0 +1,122 @@
+"""Decides some flags of an environment, with the snapshot of all flags and with the same kernel.
+
+A flag that is evaluated alone is decided with those that it needs. An explanation decides all flags.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from flagstaff.domain.flags import DEFAULT_STICKINESS
+from flagstaff.domain.prerequisites import with_needed
+from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
+from flagstaff.evaluation.fragments import render_decision
+from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part, SingleFlag, Targeting
+from flagstaff.evaluation.targeting import (
+    Decisions,
+    User,
+    bucket_in,
+    decide,
+    first_of_each_flag,
+    identifier_of,
+    resolve,
+)
+
+
+def evaluate_flag(
+    snapshot: EnvironmentSnapshot,
+    flag: SingleFlag,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = NO_ATTRIBUTES,
+) -> tuple[bytes, bytes]:
+    """Evaluate one flag of an environment like `evaluate`; the bytes to record are those of the flag's own layout."""
+    own = b""
+    if flag.part is not None and flag.position is not None:
+        decisions = decide_part(snapshot, flag.part, user_id, user_email, attributes)
+        columns = decisions.recorded[len(decisions.decided) :]
+        own = decisions.recorded[flag.position : flag.position + 1] + columns
+    return render_decision(snapshot, flag.layout.decisions(own)[0]), own
+
+
+def decide_part(
+    snapshot: EnvironmentSnapshot,
+    part: Part,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = NO_ATTRIBUTES,
+) -> Decisions:
+    """Decide some of the recorded flags like `evaluate`; the others are left without a bucket."""
+    email = user_email.lower() if user_email else ""
+    user = User((user_id or email).encode(), resolve(snapshot, attributes, user_id, email))
+    decided = bytearray((NO_BUCKET,)) * len(snapshot.layout.recorded)
+    for position, stickiness, prefix in part.rollouts:
+        decided[position] = bucket_in(prefix, identifier_of(user, stickiness))
+    found = tuple(match for match in find_matches(snapshot, user_id, email) if match.position in part.positions)
+    if part.targeting is not None:
+        return decide(part.targeting, user, decided, found)
+    rules = first_of_each_flag(found)
+    for position, match in rules.items():
+        decided[position] = match.byte
+    return Decisions(decided, {}, bytes(decided), rules)
+
+
+def all_flags(snapshot: EnvironmentSnapshot) -> Part:
+    """All recorded flags of an environment."""
+    positions = range(len(snapshot.layout.recorded))
+    return Part(positions, _rollouts(snapshot, positions), snapshot.targeting)
+
+
+def find_flag(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
+    """The flag with this key, if there is one. It is prepared once for each snapshot."""
+    found = snapshot.single_flags.get(key)
+    if found is None:
+        found = _prepare(snapshot, key)
+        if found is not None:
+            snapshot.single_flags[key] = found
+    return found
+
+
+def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
+    flags = snapshot.layout.recorded
+    position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
+    if position is None:
+        constant = tuple(flag for flag in snapshot.layout.constant if flag.key == key)
+        return SingleFlag(snapshot.environment_id, Layout((), constant)) if constant else None
+    targeting = snapshot.targeting
+    needs = {
+        place: [need.position for need in needed if need.position is not None]
+        for place, needed in (targeting.needs if targeting else ())
+    }
+    positions = frozenset(with_needed(needs, [position]))
+    narrowed = _narrow(targeting, positions, position) if targeting else None
+    part = Part(positions, _rollouts(snapshot, positions), narrowed)
+    return SingleFlag(snapshot.environment_id, Layout((flags[position],), ()), position, part)
+
+
+def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list[tuple[int, str, bytes]]:
+    rollouts = [(DEFAULT_STICKINESS, prefix) for prefix in snapshot.rollout_prefixes]
+    rollouts += snapshot.targeting.sticky if snapshot.targeting else ()
+    return [(place, *rollout) for place, rollout in enumerate(rollouts) if place in positions]
+
+
+def _narrow(targeting: Targeting, positions: Collection[int], position: int) -> Targeting:
+    """What some flags need of the targeting; only one of them is recorded."""
+    by_bit = {}
+    for bit, matches in targeting.by_bit.items():
+        kept = tuple(match for match in matches if match.position in positions)
+        if kept:
+            by_bit[bit] = kept
+    return replace(
+        targeting,
+        sticky=(),
+        by_bit=by_bit,
+        leading=sum(by_bit),
+        with_buckets=tuple(each for each in targeting.with_buckets if each[0] in positions),
+        varied=tuple(each for each in targeting.varied if each.position in positions),
+        needs=tuple(each for each in targeting.needs if each[0] in positions),
+        columns=tuple(each for each in targeting.columns if each == position),
+        answers=(),
+        led={},
+        kept_matches=1,
+    )

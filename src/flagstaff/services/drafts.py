@@ -1,0 +1,157 @@
+"""Drafts: flags as they might be saved, checked as if they were. Nothing is stored. Quotas are not checked."""
+
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.conditions import InvalidConditionError
+from flagstaff.domain.errors import Error, invalid_field
+from flagstaff.domain.flags import Flag, Rule, RuleType, check_rule_value
+from flagstaff.domain.projects import Environment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.pacing import collect
+from flagstaff.services.references import (
+    missing_segment,
+    require_prerequisites,
+    require_unneeded_variants,
+    require_variant,
+)
+from flagstaff.storage import flags, rules, segments
+from flagstaff.storage.database import Connection
+
+_FIELD = "flag"
+_RULES = f"{_FIELD}.rules"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRule:
+    """A rule's fields. One with an id stands in for that rule of the saved flag; others are new."""
+
+    id: UUID | None
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A flag's fields and all of its rules. It stands in for the saved flag with the same key, or is new."""
+
+    values: Mapping[str, Any]
+    rules: Sequence[DraftRule]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedFlag:
+    """A draft that could be saved; `new_rules` are the ids of rules that are not saved yet."""
+
+    targeted: TargetedFlag
+    saved: Flag | None
+    new_rules: Collection[UUID]
+
+    @property
+    def key(self) -> str:
+        """The flag's key."""
+        return self.targeted.flag.key
+
+
+async def check_values(draft: Draft) -> Draft:
+    """Return a draft with its values as they are stored; raises Error INVALID at the first one that cannot be."""
+    if not draft.rules:
+        return draft
+    # Thousands of values take milliseconds.
+    return replace(draft, rules=await asyncio.to_thread(_check_rules, draft.rules))
+
+
+async def read_draft(connection: Connection, environment: Environment, draft: Draft, now: datetime) -> DraftedFlag:
+    """The flag as it would be after it is saved now; `check_values` returned the draft.
+
+    Raises:
+        Error: INVALID at its field, or CONFLICT, as when it is saved.
+    """
+    saved = next(await flags.find_flags_by_key(connection, environment.id, [draft.values["key"]]), None)
+    saved_rules: dict[UUID, Rule] = {}
+    if saved is None:
+        flag = Flag(
+            id=uuid7(),
+            project_id=environment.project_id,
+            environment_id=environment.id,
+            created_at=now,
+            updated_at=now,
+            **draft.values,
+        )
+    else:
+        flag = replace(saved, **draft.values)
+        saved_rules = {rule.id: rule for rule in await collect(await rules.list_rules(connection, saved.id))}
+    _require_own_rules(draft, saved_rules)
+    # New rules come after those of the same priority, in the order of the draft.
+    latest = max([now, *(rule.created_at for rule in saved_rules.values())])
+    drafted = [
+        replace(saved_rules[each.id], **each.values)
+        if each.id is not None
+        else _new_rule(flag, each, latest + timedelta(microseconds=place + 1))
+        for place, each in enumerate(draft.rules)
+    ]
+    with _inside(_FIELD):
+        await require_prerequisites(connection, flag)
+    if saved is not None:
+        await require_unneeded_variants(connection, saved, flag)
+    await _require_what_rules_name(connection, flag, drafted)
+    new_rules = {rule.id for rule in drafted} - saved_rules.keys()
+    return DraftedFlag(TargetedFlag(flag, drafted), saved, new_rules)
+
+
+def _check_rules(rules: Sequence[DraftRule]) -> list[DraftRule]:
+    return [_check_rule(rule, f"{_RULES}.{place}") for place, rule in enumerate(rules)]
+
+
+def _check_rule(rule: DraftRule, place: str) -> DraftRule:
+    try:
+        check_rule_value(rule.values["rule_type"], rule.values["rule_value"])
+    except ValueError as error:
+        raise invalid_field(f"{place}.rule_value", str(error)) from error
+    try:
+        conditions = check_conditions(rule.values["conditions"])
+    except InvalidConditionError as error:
+        raise invalid_field(error.inside("conditions").inside(place).path, str(error)) from error
+    return replace(rule, values={**rule.values, "conditions": conditions})
+
+
+def _require_own_rules(draft: Draft, saved_rules: Mapping[UUID, Rule]) -> None:
+    given: set[UUID] = set()
+    for place, each in enumerate(draft.rules):
+        field = f"{_RULES}.{place}.id"
+        if each.id is None:
+            continue
+        if each.id not in saved_rules:
+            raise invalid_field(field, "must be the id of a rule of the saved flag; leave it out for a new rule")
+        if each.id in given:
+            raise invalid_field(field, "must not occur twice")
+        given.add(each.id)
+
+
+def _new_rule(flag: Flag, rule: DraftRule, at: datetime) -> Rule:
+    return Rule(id=uuid7(), flag_id=flag.id, created_at=at, updated_at=at, **rule.values)
+
+
+async def _require_what_rules_name(connection: Connection, flag: Flag, drafted: Sequence[Rule]) -> None:
+    named = {rule.rule_value for rule in drafted if rule.rule_type is RuleType.SEGMENT}
+    missing = named - await segments.list_keys(connection, flag.project_id) if named else ()
+    for place, rule in enumerate(drafted):
+        with _inside(f"{_RULES}.{place}"):
+            require_variant(flag, rule)
+            if rule.rule_type is RuleType.SEGMENT and rule.rule_value in missing:
+                raise missing_segment()
+
+
+@contextmanager
+def _inside(parent: str) -> Iterator[None]:
+    try:
+        yield
+    except Error as error:
+        raise error.inside(parent) from error

@@ -1,0 +1,98 @@
+"""Explanations: why flags are on or off for a user, saved or not. They are not evaluations, and are not recorded."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.domain.changes import Actor
+from flagstaff.evaluation.explanation import Explanation, Explicable, Subject
+from flagstaff.evaluation.snapshot import CURRENT_TIME
+from flagstaff.pacing import in_pieces
+from flagstaff.services.access import open_environment
+from flagstaff.services.drafts import Draft, check_values, read_draft
+from flagstaff.services.flag_sets import read_all, read_some, require_flags
+from flagstaff.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUser:
+    """The user in a request, with the names of the custom attributes.
+
+    `read` returns those attributes that it is asked for, and the time. Unless they `fit`, an evaluation does not
+    compare all of them, and which ones depends on those that the flags of the environment look at.
+    """
+
+    user_id: str | None
+    user_email: str | None
+    names: Collection[str]
+    fit: bool
+    read: Callable[[Collection[str], Callable[[], datetime]], Mapping[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explanation of the flags with these keys. `new_rules` are the ids of a draft's rules that are not saved."""
+
+    environment_key: str
+    evaluated_at: datetime
+    keys: Sequence[str]
+    explanation: Explanation
+    new_rules: Collection[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations:
+    """The use case of explanations. Raises Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def explain(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        user: GivenUser,
+        *,
+        flag_keys: Sequence[str] | None = None,
+        draft: Draft | None = None,
+    ) -> Explained:
+        """Why flags are on or off for a user: those with the keys in this order, or all in the order of their keys.
+
+        A draft stands in for the saved flag.
+
+        Raises:
+            Error: INVALID for a key that does not exist; INVALID or CONFLICT for a draft that could not be saved.
+        """
+        checked = await check_values(draft) if draft is not None else None
+        async with self.database.read() as connection:
+            environment = await open_environment(connection, actor, project_id, environment_id)
+            drafted = None
+            if checked is not None:
+                drafted = await read_draft(connection, environment, checked, self.now())
+            if flag_keys is not None:
+                await require_flags(connection, environment, flag_keys, drafted)
+            if flag_keys is not None and user.fit:
+                flag_set = await read_some(connection, environment, flag_keys, drafted)
+            else:
+                flag_set = await read_all(connection, environment, drafted)
+        explicable = await in_pieces(flag_set.compile())
+        at = self.now()
+        return Explained(
+            environment_key=environment.key,
+            evaluated_at=at,
+            keys=sorted(explicable.flags) if flag_keys is None else list(dict.fromkeys(flag_keys)),
+            explanation=Explanation(
+                explicable, Subject(user.user_id, user.user_email, _attributes(user, explicable, at))
+            ),
+            new_rules=drafted.new_rules if drafted is not None else (),
+        )
+
+
+def _attributes(user: GivenUser, explicable: Explicable, at: datetime) -> Mapping[str, object]:
+    """The attributes that an evaluation would compare, and the others, which only rules that are not live look at."""
+    targeting = explicable.snapshot.targeting
+    compared = user.names if user.fit else targeting.attributes if targeting is not None else ()
+    others = [name for name in user.names if name not in compared]
+    return {**user.read(others, lambda: at), **user.read(compared, lambda: at), CURRENT_TIME: at}

@@ -1,0 +1,138 @@
+"""The context in a request: the user whose flags are evaluated or explained.
+
+Identifiers are read strictly. No value of a custom attribute is an error.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
+from flagstaff.domain.text import check_length, check_text
+from flagstaff.evaluation.snapshot import CURRENT_TIME
+from flagstaff.web.edge.fields import MAX_FIELD_ERRORS
+
+IDENTIFIER_MAX_LENGTH = 1024
+ATTRIBUTES_MAX_BYTES = 8 * 1024
+
+Types = Mapping[str, tuple[bytes, str]]
+"""Each field's types, identified by the first byte of its JSON, and how to describe them."""
+
+_CONTEXT: Types = {"context": (b"{n", "an object or null")}
+_FIELDS: Types = {
+    "user_id": (b'"n', "a string or null"),
+    "user_email": (b'"n', "a string or null"),
+    "custom_attributes": (b"{", "an object"),
+}
+_IDENTIFIER = {"type": ["string", "null"], "maxLength": IDENTIFIER_MAX_LENGTH}
+CONTEXT_SCHEMA: dict[str, Any] = {
+    "type": ["object", "null"],
+    "properties": {
+        "user_id": {**_IDENTIFIER, "description": "A stable identifier, used for rollouts."},
+        "user_email": {**_IDENTIFIER, "description": "For rules on emails and their domains."},
+        "custom_attributes": {"type": "object", "description": "For conditions."},
+    },
+}
+"""The context in the API's description."""
+
+
+class Context(msgspec.Struct, gc=False):
+    """The user. Unknown keys are ignored, so that SDKs may send attributes that later versions use."""
+
+    user_id: str | None = None
+    user_email: str | None = None
+    custom_attributes: dict[str, msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
+
+
+class _WithContext(msgspec.Struct, gc=False):
+    context: Context | None = None
+
+
+NOBODY = Context()
+
+_decode = msgspec.json.Decoder().decode
+_decode_context = msgspec.json.Decoder(_WithContext).decode
+_decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def read_context(body: bytes) -> Context:
+    """The `context` in a body, whose other fields are ignored; raises Error INVALID at its field."""
+    try:
+        context = _decode_context(body).context or NOBODY
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise describe(body, error, context_mistakes) from None
+    require_sound(context)
+    return context
+
+
+def require_sound(context: Context) -> None:
+    """Refuse identifiers that no rule or record can hold. JSON escapes NUL and lone surrogates with a backslash."""
+    for name in ("user_id", "user_email"):
+        try:
+            check_length(check_text(getattr(context, name) or ""), 0, IDENTIFIER_MAX_LENGTH)
+        except ValueError as error:
+            raise invalid_field(f"context.{name}", str(error)) from error
+
+
+def read_attributes(
+    given: Mapping[str, msgspec.Raw] | msgspec.UnsetType, wanted: Collection[str], now: Callable[[], datetime]
+) -> Mapping[str, object]:
+    """Those of the given attributes that are wanted, by name, and the time.
+
+    Unreadable ones count as missing, and so do those that do not fit into 8 KiB together: each element of a list is
+    compared with each condition.
+    """
+    found: dict[str, object] = {}
+    if given is not msgspec.UNSET:
+        room = ATTRIBUTES_MAX_BYTES
+        for name, raw in given.items():  # in the client's order, so that every instance leaves out the same ones
+            if name in wanted and (size := len(memoryview(raw))) <= room:
+                room -= size
+                try:
+                    found[name] = _decode(raw)
+                except (ValueError, RecursionError):
+                    continue
+    if CURRENT_TIME in wanted:
+        found[CURRENT_TIME] = now()
+    return found
+
+
+def describe(
+    body: bytes, refusal: Exception, find_mistakes: Callable[[Mapping[str, msgspec.Raw]], Iterable[FieldError]]
+) -> Error:
+    """The INVALID for a body that a strict decoder refused with this exception.
+
+    `find_mistakes` lists the invalid fields of the body. Only invalid requests pay for this second parse.
+    """
+    if isinstance(refusal, RecursionError):
+        return invalid_field("body", "is nested too deeply")
+    if not isinstance(refusal, msgspec.ValidationError):
+        return invalid_field("body", "is not valid JSON")
+    try:
+        fields = list(islice(find_mistakes(_decode_object(body)), MAX_FIELD_ERRORS))
+    except msgspec.ValidationError:
+        return invalid_field("body", "must be an object")
+    except RecursionError:
+        return invalid_field("body", "is nested too deeply")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return invalid_field("body", "is not valid JSON")
+    # The decoder reads every value of a field that is given twice; the invalid one was not the last.
+    return Error(Code.INVALID, "The request is invalid.", fields=fields or [FieldError("body", "has a field twice")])
+
+
+def context_mistakes(document: Mapping[str, msgspec.Raw]) -> Iterator[FieldError]:
+    """The fields of the context that have the wrong type."""
+    yield from mistyped(document, _CONTEXT)
+    context = bytes(document.get("context", b""))
+    if context.startswith(b"{"):
+        yield from mistyped(_decode_object(context), _FIELDS, "context.")
+
+
+def mistyped(values: Mapping[str, msgspec.Raw], types: Types, prefix: str = "") -> Iterator[FieldError]:
+    """The fields that have the wrong type."""
+    for name, (beginnings, words) in types.items():
+        if name in values and bytes(values[name])[0] not in beginnings:
+            yield FieldError(prefix + name, f"must be {words}")

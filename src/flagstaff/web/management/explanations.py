@@ -1,0 +1,232 @@
+"""HTTP of explanations."""
+
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.domain.moments import format_moment
+from flagstaff.evaluation.traces import (
+    ConditionTrace,
+    FlagTrace,
+    PrerequisiteTrace,
+    RolloutTrace,
+    RuleTrace,
+    SegmentTrace,
+    VariantsTrace,
+)
+from flagstaff.services.explanations import Explained, Explanations, GivenUser
+from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, CONTEXT_SCHEMA, read_attributes, read_context
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import encode_json, json_stream
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.drafts import FlagDraft, read_draft
+from flagstaff.web.management.explanation_schemas import MAX_TEXT, MAX_VALUES, ExplanationOut
+from flagstaff.web.management.ids import Id
+from flagstaff.web.management.schemas import Body, FlagKey, at_most
+
+MAX_KEYS = 1000
+_MAX_INTEGER_BITS = 63
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
+
+
+class Explain(Body):
+    """Whose flags to explain, and which."""
+
+    context: Annotated[Any, WithJsonSchema(CONTEXT_SCHEMA), Field(description="As in an evaluation.")] = None
+    flag_keys: Annotated[
+        list[FlagKey] | None,
+        at_most(MAX_KEYS),
+        Field(json_schema_extra={"maxItems": MAX_KEYS}, description="Only these flags; by default all."),
+    ] = None
+    flag: Annotated[
+        FlagDraft | None,
+        Field(description="A flag that is not saved: it is explained as if it were, and nothing is stored."),
+    ] = None
+
+
+async def _explanations(request: Request) -> Explanations:
+    explanations: Explanations = request.app.state.explanations
+    return explanations
+
+
+Service = Annotated[Explanations, Depends(_explanations)]
+
+
+@router.post("/explain", response_model=ExplanationOut, responses=problems(400, 401, 404, 409, 413, 503))
+async def explain(
+    project_id: Id, env_id: Id, body: Explain, request: Request, actor: CurrentActor, explanations: Service
+) -> Response:
+    """Explain why flags are on or off for a user, saved or not. This is not an evaluation, and it is not recorded."""
+    explained = await explanations.explain(
+        actor,
+        project_id,
+        env_id,
+        _read_user(await request.body()),
+        flag_keys=body.flag_keys,
+        draft=read_draft(body.flag) if body.flag is not None else None,
+    )
+    return json_stream(_encode(explained))
+
+
+def _read_user(body: bytes) -> GivenUser:
+    context = read_context(body)  # from the bytes, so that it is read as in an evaluation
+    given = {} if context.custom_attributes is msgspec.UNSET else context.custom_attributes
+    return GivenUser(
+        user_id=context.user_id,
+        user_email=context.user_email,
+        names=given.keys(),
+        fit=sum(len(memoryview(raw)) for raw in given.values()) <= ATTRIBUTES_MAX_BYTES,
+        read=partial(read_attributes, given),
+    )
+
+
+def _encode(explained: Explained) -> Iterator[bytes]:
+    """The response's JSON in small pieces, some of them empty."""
+    head = {"environment_key": explained.environment_key, "evaluated_at": format_moment(explained.evaluated_at)}
+    yield encode_json(head)[:-1] + b',"flags":['
+    segments = _SegmentEncoder()
+    before = b""
+    for key in explained.keys:
+        trace = explained.explanation.trace_flag(key)
+        yield before + encode_json(_view_flag(trace, explained.new_rules))[:-1] + b',"rules":['
+        before_rule = b""
+        for rule in explained.explanation.trace_rules(key):
+            if rule is None:
+                yield b""
+                continue
+            yield before_rule + encode_json(_view_rule(rule, explained.new_rules, segments))
+            before_rule = b","
+        yield b"]}"
+        before = b","
+    yield b"]}"
+
+
+def _view_flag(trace: FlagTrace, new_rules: Collection[UUID]) -> dict[str, Any]:
+    """A flag without its rules."""
+    decision, rule = trace.decision, trace.rule
+    view: dict[str, Any] = {
+        "flag_key": trace.flag.key,
+        "enabled": decision.outcome.enabled,
+        "reason": decision.reason,
+    }
+    if trace.variants:
+        view["variant"] = decision.variant
+        view["value"] = None if trace.value is None else msgspec.Raw(trace.value.encode())
+    return view | {
+        "decided_by": {
+            "step": trace.step,
+            "prerequisite": decision.prerequisite or None,
+            "rule_id": rule.id if rule is not None and rule.id not in new_rules else None,
+            "rule_name": rule.name if rule is not None else None,
+        },
+        "prerequisites": [_view_prerequisite(each) for each in trace.prerequisites],
+        "rollout": _view_rollout(trace.rollout) if trace.rollout else None,
+        "variants": _view_variants(trace.variants) if trace.variants else None,
+    }
+
+
+def _view_prerequisite(trace: PrerequisiteTrace) -> dict[str, Any]:
+    actual = trace.actual
+    return {
+        "flag_key": trace.prerequisite.flag_key,
+        "enabled": trace.prerequisite.enabled,
+        "variants": trace.prerequisite.variants,
+        "actual": {"enabled": actual.outcome.enabled, "variant": actual.variant} if actual else None,
+        "holds": trace.holds,
+    }
+
+
+def _view_rollout(trace: RolloutTrace) -> dict[str, Any]:
+    return {
+        "identifier": trace.hashed.identifier,
+        "hashed": trace.hashed.text,
+        "bucket": trace.bucket,
+        "percentage": trace.percentage,
+        "inside": trace.inside,
+    }
+
+
+def _view_variants(trace: VariantsTrace) -> dict[str, Any]:
+    return {
+        "identifier": trace.hashed.identifier,
+        "hashed": trace.hashed.text,
+        "position": trace.position,
+        "total_weight": trace.total_weight,
+        "ranges": [{"key": key, "from": start, "to": end} for key, start, end in trace.ranges],
+        "chosen": trace.chosen,
+        "by": trace.by,
+    }
+
+
+def _view_rule(trace: RuleTrace, new_rules: Collection[UUID], segments: "_SegmentEncoder") -> dict[str, Any]:
+    rule = trace.rule
+    return {
+        "id": None if rule.id in new_rules else rule.id,
+        "name": rule.name,
+        "rule_type": rule.rule_type,
+        "rule_value": rule.rule_value,
+        "priority": rule.priority,
+        "enabled": rule.enabled,
+        "status": trace.status,
+        "matches": trace.matches,
+        "conditions": list(map(_view_condition, trace.conditions)),
+        "segment": segments.encode(trace.segment) if trace.segment else None,
+        "bucket": trace.bucket,
+        "rollout_percentage": rule.rollout_percentage,
+        "variant": rule.variant,
+    }
+
+
+class _SegmentEncoder:
+    """Encodes each segment once, however many rules name it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, msgspec.Raw] = {}
+
+    def encode(self, trace: SegmentTrace) -> msgspec.Raw:
+        """A segment's trace as JSON."""
+        key = trace.segment.key
+        if key not in self._known:
+            conditions = list(map(_view_condition, trace.conditions))
+            view = {"key": key, "name": trace.segment.name, "conditions": conditions}
+            self._known[key] = msgspec.Raw(encode_json(view))
+        return self._known[key]
+
+
+def _view_condition(trace: ConditionTrace) -> dict[str, Any]:
+    condition = trace.condition
+    return {
+        "attribute": condition.attribute,
+        "operator": condition.operator,
+        "values": condition.values[:MAX_VALUES],
+        "values_total": len(condition.values),
+        "case_insensitive": condition.case_insensitive,
+        "negate": condition.negate,
+        "actual": _shorten(trace.actual),
+        "holds": trace.holds,
+    }
+
+
+def _shorten(value: object) -> object:
+    """An attribute as it is shown: long texts and lists are cut, and an object, which is never compared, is empty."""
+    match value:
+        case str():
+            return value if len(value) <= MAX_TEXT else f"{value[:MAX_TEXT]}…"
+        case datetime():
+            return format_moment(value)
+        case list():
+            return [_shorten(each) for each in value[:MAX_VALUES] if not isinstance(each, list)]
+        case dict():
+            return {}
+        case int() if value.bit_length() > _MAX_INTEGER_BITS:
+            return float(value) if value.bit_length() < 1024 else None
+        case _:
+            return value

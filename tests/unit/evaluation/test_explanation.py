@@ -1,0 +1,186 @@
+"""Explanations compared with the evaluation of the same flags, and with the naive one, on inputs from hypothesis."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given, settings
+
+from flagstaff.domain.conditions import Condition, Operator
+from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.explanation import Explanation, Subject, compile_explicable
+from flagstaff.evaluation.traces import ChosenBy, FlagTrace, RuleStatus, RuleTrace, Step
+from tests.support.builders import AT, make_flag, make_rule, make_segment
+from tests.support.naive import Context, deciding_rule, meets_all
+from tests.support.steps import finish
+from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
+
+Targeted = tuple[Flag, Sequence[Rule]]
+
+
+def explain(
+    flags: Sequence[Targeted],
+    user_id: str | None = None,
+    user_email: str | None = None,
+    custom: dict[str, Any] | None = None,
+    segments: dict[str, tuple[Condition, ...]] | None = None,
+) -> Explanation:
+    made = [make_segment(key=key, conditions=conditions) for key, conditions in (segments or {}).items()]
+    explicable = finish(compile_explicable(ENVIRONMENT, [TargetedFlag(*each) for each in flags], made))
+    return Explanation(explicable, Subject(user_id, user_email, custom or {}))
+
+
+def rules_of(explanation: Explanation, key: str) -> list[RuleTrace]:
+    return [trace for trace in explanation.trace_rules(key) if trace is not None]
+
+
+def result_of(trace: FlagTrace) -> dict[str, Any]:
+    """The result as an evaluation returns it."""
+    result: dict[str, Any] = {"enabled": trace.decision.outcome.enabled, "reason": trace.decision.reason}
+    if trace.variants:
+        result |= {"variant": trace.decision.variant, "value": trace.value and json.loads(trace.value)}
+    return result
+
+
+@settings(max_examples=300)
+@given(targeted_flags(), users, addresses, attributes, some_segments)
+def test_an_explanation_has_the_results_of_the_evaluation_and_reasons_that_agree_with_them(
+    flags: list[tuple[Flag, list[Rule]]],
+    user_id: str | None,
+    user_email: str | None,
+    custom: dict[str, Any],
+    segments: dict[str, tuple[Condition, ...]],
+) -> None:
+    made = [make_segment(key=key, conditions=conditions) for key, conditions in segments.items()]
+    snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(*each) for each in flags], made)
+    results = json.loads(evaluate(snapshot, user_id, user_email, custom)[0])["flags"]
+    explanation = explain(flags, user_id, user_email, custom, segments)
+    context = Context(user_id, user_email, custom, ENVIRONMENT.key, segments)
+
+    for flag, rules in flags:
+        trace, traced_rules = explanation.trace_flag(flag.key), rules_of(explanation, flag.key)
+        assert result_of(trace) == results[flag.key]
+        check_step(trace, traced_rules, deciding_rule(flag, rules, context))
+        check_rules(trace, traced_rules, rules, context)
+        check_shares(trace, context)
+        for each in trace.prerequisites:
+            other = results.get(each.prerequisite.flag_key)
+            assert (each.actual and each.actual.outcome.enabled) == (other and other["enabled"])
+
+
+def check_step(trace: FlagTrace, rules: Sequence[RuleTrace], first: Rule | None) -> None:
+    """The step is the first that can decide."""
+    unmet = next((each for each in trace.prerequisites if not each.holds), None)
+    if not trace.flag.enabled:
+        assert trace.step is Step.OFF
+    elif unmet:
+        assert (trace.step, trace.decision.prerequisite) == (Step.PREREQUISITE, unmet.prerequisite.flag_key)
+    elif first:
+        assert (trace.step, trace.rule) == (Step.RULE, first)
+        assert [each.rule for each in rules if each.status is RuleStatus.MATCHED] == [first]
+    elif trace.rollout:
+        assert trace.step is Step.ROLLOUT
+        assert trace.rollout.inside == trace.decision.outcome.enabled
+    else:
+        assert trace.step in (Step.FALLTHROUGH, Step.EVERYONE)
+    if trace.step is not Step.RULE:
+        assert trace.rule is None
+
+
+def check_rules(trace: FlagTrace, traced: Sequence[RuleTrace], rules: Sequence[Rule], context: Context) -> None:
+    """Each rule's status follows from what is said about its parts."""
+    assert [each.rule for each in traced] == sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
+    is_reached = trace.step not in (Step.OFF, Step.PREREQUISITE)
+    for each in traced:
+        inside = each.rule.rollout_percentage == 100 or context.bucket(trace.flag) < each.rule.rollout_percentage
+        matches = each.matches and all(condition.holds for condition in each.conditions)
+        if not each.rule.enabled:
+            assert each.status is RuleStatus.DISABLED
+        elif not is_reached:
+            assert each.status is RuleStatus.NOT_REACHED
+        elif matches and inside:
+            assert each.status is RuleStatus.MATCHED
+            is_reached = False
+        else:
+            assert each.status is (RuleStatus.OUTSIDE_PERCENTAGE if matches else RuleStatus.NOT_MATCHED)
+        assert (each.segment is not None) == (each.rule.rule_type is RuleType.SEGMENT)
+        for condition in (*each.conditions, *(each.segment.conditions if each.segment else ())):
+            assert condition.actual == context.attributes.get(condition.condition.attribute)
+            assert condition.holds == meets_all([condition.condition], context)
+
+
+def check_shares(trace: FlagTrace, context: Context) -> None:
+    """The bucket and the position are the user's, and the variant is the one at the position."""
+    identifier = context.identifier(trace.flag)
+    if trace.rollout:
+        assert trace.rollout.hashed.identifier == (identifier or None)
+        assert trace.rollout.bucket == (context.bucket(trace.flag) if identifier else None)
+    if not trace.variants:
+        return
+    assert trace.variants.total_weight == sum(variant.weight for variant in trace.flag.variants)
+    assert trace.variants.chosen == trace.decision.variant
+    position = trace.variants.position
+    assert (position is None) == (not identifier)
+    if trace.variants.by is ChosenBy.WEIGHT and position is not None:
+        at = [key for key, start, end in trace.variants.ranges if start <= position < end]
+        assert at == [trace.decision.variant]
+    elif trace.variants.by is ChosenBy.RULE:
+        assert trace.rule
+        assert trace.rule.variant == trace.decision.variant
+    elif trace.variants.by is ChosenBy.NO_IDENTIFIER:
+        assert not identifier
+    else:
+        assert not trace.decision.outcome.enabled
+
+
+def test_every_rule_is_traced_whether_or_not_it_is_reached() -> None:
+    gold = Condition("plan", Operator.IN, ("gold",))
+    flag = make_flag(ENVIRONMENT, key="flag")
+    rules = [
+        make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, created_at=AT + timedelta(place), **values)
+        for place, values in enumerate(
+            (
+                {"enabled": False, "conditions": (gold,)},
+                {"conditions": (Condition("plan", Operator.IN, ("silver",)), gold)},
+                {"conditions": (gold,), "rollout_percentage": 1},
+                {"conditions": (gold,)},
+                {"conditions": (gold,)},
+            )
+        )
+    ]
+    explanation = explain([(flag, rules)], "user-1", custom={"plan": "gold"})
+    traced = rules_of(explanation, "flag")
+    assert [each.status for each in traced] == [
+        RuleStatus.DISABLED,
+        RuleStatus.NOT_MATCHED,
+        RuleStatus.OUTSIDE_PERCENTAGE,
+        RuleStatus.MATCHED,
+        RuleStatus.NOT_REACHED,
+    ]
+    holding = [[condition.holds for condition in each.conditions] for each in traced]
+    assert holding == [[True], [False, True], [True], [True], [True]]
+    assert [each.bucket is None for each in traced] == [True, True, False, True, True]
+
+
+def test_the_rules_of_a_flag_that_is_off_are_traced_but_not_reached() -> None:
+    flag = make_flag(ENVIRONMENT, key="flag", enabled=False)
+    explanation = explain([(flag, [make_rule(flag), make_rule(flag, rule_value="eve")])], "ada")
+    assert [(each.status, each.matches) for each in rules_of(explanation, "flag")] == [
+        (RuleStatus.NOT_REACHED, True),
+        (RuleStatus.NOT_REACHED, False),
+    ]
+
+
+def test_more_rules_than_a_record_can_tell_apart_are_told_apart() -> None:
+    flag = make_flag(ENVIRONMENT, key="flag")
+    condition = Condition("place", Operator.IN, ("here",))
+    rules = [
+        make_rule(flag, rule_value=f"user-{place}", created_at=AT + timedelta(place), conditions=(condition,))
+        for place in range(300)
+    ]
+    trace = explain([(flag, rules)], "user-250", custom={"place": "here"}).trace_flag("flag")
+    assert trace.rule is rules[250]
