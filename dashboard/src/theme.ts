@@ -113,6 +113,15 @@ export const theme = createTheme({
   },
 });
 
+/** The parts of a whole, as lib/partColours.ts names them. */
+const parts = {
+  light: [signal[7], "#b45309", "#7c3aed", "#0f766e", "#be185d", gray[6]],
+  dark: [signal[3], "#f0b35a", "#b79cf7", "#5cc8bd", "#f08bb8", dark[2]],
+};
+
+const variablesOf = (colours: readonly string[]) =>
+  Object.fromEntries(colours.map((colour, place) => [`--part-${place}`, colour]));
+
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -130,6 +139,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--production": alarm[7],
     "--added": live[7],
     "--removed": alarm[7],
+    ...variablesOf(parts.light),
   },
   dark: {
     "--mantine-color-dimmed": dark[2],
@@ -146,5 +156,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--production": alarm[4],
     "--added": live[4],
     "--removed": alarm[3],
+    ...variablesOf(parts.dark),
   },
 });

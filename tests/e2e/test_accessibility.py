@@ -25,6 +25,10 @@ CONDITIONS = [
     {"attribute": "plan", "operator": "in", "values": ["pro", "team"], "case_insensitive": True},
     {"attribute": "user_id", "operator": "not_in", "values": [f"user-{number}" for number in range(214)]},
 ]
+VARIANTS = [
+    {"key": "blue", "weight": 900, "value": {"colour": "#00f", "label": "Buy now"}},
+    {"key": "green", "weight": 100, "value": {"colour": "#0a0", "label": "Order", "note": UNBROKEN * 2}},
+]
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
@@ -122,6 +126,23 @@ async def test_axe_finds_nothing_on_flags_and_segments_with_conditions(person: P
     await check(person, "a new segment")
 
 
+async def test_axe_finds_nothing_on_variants(person: Person) -> None:
+    await person.sign_up()
+    flag = await person.api.create_flag(variants=VARIANTS)
+    page, dialog = person.page, person.page.get_by_role("dialog")
+    await page.goto(flag_page(flag))
+    await page.get_by_role("region", name="Variants").get_by_role("group").click()
+    await person.press("Set the weights")
+    await expect(page.get_by_label("Share of blue")).to_be_visible()
+    await check(person, "variants")
+    await person.press("Edit variants")
+    await dialog.get_by_role("button", name="Add variant").click()
+    await dialog.get_by_role("button", name="Save").click()
+    third = dialog.get_by_role("group", name="Variant 3")
+    await expect(third.get_by_label("Value")).to_have_attribute("aria-invalid", "true")
+    await check(person, "a refused variant")
+
+
 async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await person.sign_up()
     flag = await person.api.create_flag()
@@ -188,8 +209,9 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
     await person.api.create_rule(
         flag, rule_type="segment", rule_value=UNBROKEN.lower(), name=UNBROKEN, conditions=conditions
     )
+    variants = [{**each, "key": f"{UNBROKEN}-{each['key']}"} for each in VARIANTS]
     tagged = {"tags": [UNBROKEN[:50]], "stickiness": UNBROKEN, "bucketing_key": UNBROKEN, "fallthrough": "off"}
-    await person.api.put(f"/api{flag_page(flag)}", json=tagged)
+    await person.api.put(f"/api{flag_page(flag)}", json={**tagged, "variants": variants})
     for path in (here, f"{here}/changes", flag_page(flag), f"/projects/{project['id']}/segments"):
         await stays_within(person, path)
     await person.press("New segment")
@@ -200,6 +222,10 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
     await person.page.get_by_role("menuitem", name="Edit").click()
     await expect(person.page.get_by_role("dialog").get_by_label("Attribute")).to_have_value(UNBROKEN)
     await stays_within(person)
+    await person.page.keyboard.press("Escape")
+    await person.press("Set the weights")
+    await person.press("Edit variants")
+    await stays_within(person)
 
 
 async def stays_within(person: Person, path: str | None = None) -> None:
@@ -208,7 +234,7 @@ async def stays_within(person: Person, path: str | None = None) -> None:
     if path is not None:
         await page.goto(path)
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
-        await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
     wide = await page.evaluate(WIDER_THAN_THE_WINDOW)
     assert not wide, f"{path}: {wide}"
 
@@ -231,12 +257,12 @@ async def open_and_check(person: Person, path: str, heading: str) -> None:
     """Open a page, wait for its content and check it with axe."""
     await person.page.goto(path)
     await person.sees_heading(heading)
-    await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
     await check(person, path)
 
 
 async def check(person: Person, place: str) -> None:
-    """Check the current page with axe."""
+    """Check the current page with axe, once it has loaded all that it shows."""
+    await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
     await person.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
     await person.page.evaluate(AXE.read_text())
     found = await person.page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)

@@ -175,6 +175,29 @@ async def test_a_rule_is_built_from_conditions(ada: Person, keyboard: Keyboard) 
     await expect(simulator.get_by_role("status")).to_contain_text("Matched attributes targeting rule")
 
 
+async def test_variants_are_added_and_removed(ada: Person, keyboard: Keyboard) -> None:
+    flag = await ada.api.create_flag()
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    shown = page.get_by_role("region", name="Variants")
+    await page.goto(flag_page(flag))
+    await keyboard.use(shown.get_by_role("button", name="Add variants"))
+    first, second = (dialog.get_by_role("group", name=f"Variant {number}") for number in (1, 2))
+    await expect(first.get_by_label("Key")).to_be_focused()
+    await keyboard.type("a")
+    await keyboard.write(first.get_by_label("Value"), "blue")
+    await keyboard.use(second.get_by_role("button", name="Remove variant 2"))
+    await expect(dialog.get_by_role("button", name="Add variant")).to_be_focused()
+    await keyboard.press("Enter")
+    await expect(second.get_by_label("Key")).to_be_focused()
+    await keyboard.type("b")
+    await keyboard.use(dialog.get_by_role("button", name="Save"))
+    await expect(shown.get_by_role("listitem")).to_have_text(['a50%"blue"', 'b50%""'])
+    await expect(shown.get_by_role("button", name="Edit variants")).to_be_focused()
+    await keyboard.use(shown.get_by_role("button", name="Set the weights"))
+    await keyboard.write(shown.get_by_label("Share of b"), "10")
+    await expect(shown.get_by_role("region", name="Set the weights")).to_contain_text('"key": "a", "weight": 900')
+
+
 async def test_a_segment_is_created_and_deleted(ada: Person, keyboard: Keyboard) -> None:
     project = await ada.api.create_project()
     page, dialog = ada.page, ada.page.get_by_role("dialog")

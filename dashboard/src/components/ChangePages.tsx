@@ -15,7 +15,7 @@ interface Props {
   readonly emptyText: string;
 }
 
-export function ChangePages({ path, flagId, emptyText }: Props) {
+export default function ChangePages({ path, flagId, emptyText }: Props) {
   const query = useInfiniteQuery(changesQuery(path, flagId));
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (

@@ -6,20 +6,16 @@ import type { Operator } from "../api/client";
 import { conditionParts, inWords, kindOf, OPERATOR_KINDS, takesList } from "../lib/conditions";
 import { type ConditionDraft, conditionOf, withOperator } from "../lib/conditionDrafts";
 import { t } from "../texts";
-import classes from "./ConditionFields.module.css";
+import classes from "./ConditionField.module.css";
 import { IconButton } from "./IconButton";
 import { IconTrash } from "./icons";
+import type { RowPlace } from "./RowFields";
 import { ValuesField } from "./ValuesField";
 
-interface Props {
-  readonly index: number;
-  readonly draft: ConditionDraft;
+interface Props extends RowPlace<ConditionDraft> {
   /** The id of the list of attributes to suggest. */
   readonly attributes: string;
   readonly errors: Readonly<Record<string, ReactNode>>;
-  readonly takesFocus: boolean;
-  readonly onChange: (draft: ConditionDraft) => void;
-  readonly onRemove: () => void;
 }
 
 const OPERATORS = (Object.keys(OPERATOR_KINDS) as (keyof typeof OPERATOR_KINDS)[]).map((kind) => ({
@@ -27,7 +23,7 @@ const OPERATORS = (Object.keys(OPERATOR_KINDS) as (keyof typeof OPERATOR_KINDS)[
   items: OPERATOR_KINDS[kind].map((value) => ({ value, label: t.conditions.operators[value] })),
 }));
 
-export function ConditionField({ index, draft, attributes, errors, takesFocus, onChange, onRemove }: Props) {
+export function ConditionField({ row: draft, index, takesFocus, onChange, onRemove, attributes, errors }: Props) {
   const path = `conditions.${index}`;
   const kind = kindOf(draft.operator);
   return (

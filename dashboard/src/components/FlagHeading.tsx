@@ -3,7 +3,7 @@
 import { Container, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode } from "react";
 import { isProduction } from "../api/environments";
 import { useDeleteFlag, useSwitchFlag } from "../api/flags";
 import { audienceInFull, type RulesInForce } from "../lib/audience";
@@ -13,13 +13,15 @@ import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
 import { DeleteDialog } from "./ConfirmDialog";
 import { CopyIcon } from "./CopyButton";
-import { EditFlagDialog } from "./EditFlagDialog";
+import { Dialog } from "./Dialog";
 import { EditMenu } from "./EditMenu";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./FlagHeading.module.css";
 import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
 import { When } from "./When";
+
+const EditFlagForm = lazy(() => import("./EditFlagForm"));
 
 type Props = FlagPlace & { readonly rulesInForce: RulesInForce | null; readonly children: ReactNode };
 
@@ -96,7 +98,9 @@ function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
         variant="default"
         size={34}
       />
-      <EditFlagDialog path={path} flag={flag} {...editing.props} />
+      <Dialog title={t.flags.editHeading} {...editing.props}>
+        <EditFlagForm path={path} flag={flag} onClose={editing.props.onClose} />
+      </Dialog>
       <DeleteDialog name={flag.name} consequence={t.deletion.flag} onDelete={remove} {...deletion.props} />
     </>
   );

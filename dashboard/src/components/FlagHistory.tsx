@@ -13,7 +13,7 @@ import { HistoryFilters } from "./HistoryFilters";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
 
-export function FlagHistory({ search, ...place }: FlagPlace & { search: HistorySearch }) {
+export default function FlagHistory({ search, ...place }: FlagPlace & { search: HistorySearch }) {
   const navigate = route.useNavigate();
   const [live, setLive] = useState(false);
   const filter = filterOf(search, "");

@@ -7,7 +7,7 @@ import { evaluateSnippet, LANGUAGES, type Language, targetOf } from "../lib/snip
 import { t } from "../texts";
 import { CodeBlock } from "./CodeBlock";
 
-export function FlagUse(place: FlagPlace) {
+export default function FlagUse(place: FlagPlace) {
   const [language, setLanguage] = useState<Language>("curl");
   return (
     <Stack gap="sm" maw={760}>

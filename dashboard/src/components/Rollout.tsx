@@ -1,13 +1,16 @@
 /** What happens to everyone else if no rule matches: the rollout decides, or the flag is off. */
 
 import { Group, SegmentedControl, Text } from "@mantine/core";
+import { lazy } from "react";
 import type { Flag, FlagPath } from "../api/client";
 import { useUpdateFlag } from "../api/flags";
 import { DEFAULT_STICKINESS } from "../lib/audience";
 import { notifyRefused } from "../lib/notify";
 import { t } from "../texts";
-import { PercentageCommand } from "./PercentageCommand";
 import classes from "./RuleList.module.css";
+import { Unfold } from "./Unfold";
+
+const PercentageCommand = lazy(() => import("./PercentageCommand"));
 
 interface Props {
   readonly path: FlagPath;
@@ -32,13 +35,15 @@ export function Rollout({ path, flag, hasRules }: Props) {
       <Text size="xs" c="dimmed" className="break">
         {noteOf(flag)}
       </Text>
-      <PercentageCommand
-        path={path}
-        label={t.rules.setRollout}
-        text={t.rules.setRolloutText}
-        start={Math.min(100, percentage + 10)}
-        min={0}
-      />
+      <Unfold label={t.rules.setRollout}>
+        <PercentageCommand
+          path={path}
+          label={t.rules.setRollout}
+          text={t.rules.setRolloutText}
+          start={Math.min(100, percentage + 10)}
+          min={0}
+        />
+      </Unfold>
     </div>
   );
 }

@@ -57,6 +57,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
                 <RuleRow
                   key={rule.id}
                   path={path}
+                  flag={flag}
                   rule={rule}
                   position={index}
                   count={rules.length}
@@ -71,7 +72,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
         <Rollout path={path} flag={flag} hasRules={(rules?.length ?? 0) > 0} />
       </div>
       <VisuallyHidden role="status">{moved}</VisuallyHidden>
-      <RuleDialog path={path} rules={rules ?? []} {...addition.props} />
+      <RuleDialog path={path} flag={flag} rules={rules ?? []} {...addition.props} />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** A rule as a sentence, with its switch, its position and its actions. */
 
 import { type MouseEvent, useLayoutEffect, useRef } from "react";
-import type { FlagPath, Rule } from "../api/client";
+import type { Flag, FlagPath, Rule } from "../api/client";
 import { useDeleteRule, useUpdateRule } from "../api/rules";
 import { ruleInWords } from "../lib/audience";
 import { ruleParts } from "../lib/conditions";
@@ -19,6 +19,7 @@ import { StateSwitch } from "./StateSwitch";
 
 interface Props {
   readonly path: FlagPath;
+  readonly flag: Flag;
   readonly rule: Rule;
   readonly position: number;
   readonly count: number;
@@ -27,7 +28,7 @@ interface Props {
   readonly onDeleted: () => void;
 }
 
-export function RuleRow({ path, rule, position, count, isMoving, onMove, onDeleted }: Props) {
+export function RuleRow({ path, flag, rule, position, count, isMoving, onMove, onDeleted }: Props) {
   const editing = useDialog();
   const deletion = useDialog();
   const { mutate } = useUpdateRule(path);
@@ -82,7 +83,7 @@ export function RuleRow({ path, rule, position, count, isMoving, onMove, onDelet
         <StateSwitch on={rule.enabled} label={t.rules.switchLabel(sentence)} onChange={switchTo} />
         <EditMenu label={t.rules.actions(sentence)} onEdit={editing.open} onDelete={deletion.open} />
       </span>
-      <RuleDialog path={path} rules={[]} rule={rule} {...editing.props} />
+      <RuleDialog path={path} flag={flag} rules={[]} rule={rule} {...editing.props} />
       <ConfirmDialog
         title={t.rules.deleteHeading}
         consequence={`${sentence}. ${t.deletion.rule}`}

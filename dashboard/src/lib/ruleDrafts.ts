@@ -10,6 +10,8 @@ export interface RuleDraft {
   readonly rule_type: RuleType;
   readonly rule_value: string;
   readonly conditions: ConditionDraft[];
+  /** Empty if the weights decide. */
+  readonly variant: string;
   readonly name: string;
   readonly priority: number;
   readonly enabled: boolean;
@@ -17,7 +19,7 @@ export interface RuleDraft {
 
 export function newRuleDraft(rules: readonly Rule[]): RuleDraft {
   const priority = priorityAtEnd(rules);
-  return { rule_type: "user_email", rule_value: "", conditions: [], name: "", priority, enabled: true };
+  return { rule_type: "user_email", rule_value: "", conditions: [], variant: "", name: "", priority, enabled: true };
 }
 
 export function ruleDraftOf(rule: Rule): RuleDraft {
@@ -26,6 +28,7 @@ export function ruleDraftOf(rule: Rule): RuleDraft {
     rule_type,
     rule_value: rule.rule_value ?? "",
     conditions: rule.conditions.map(draftOf),
+    variant: rule.variant ?? "",
     name: rule.name ?? "",
     priority,
     enabled,
@@ -37,6 +40,7 @@ export function ruleOf(draft: RuleDraft): NewRule {
     ...draft,
     rule_value: draft.rule_type === "attributes" ? null : draft.rule_value,
     conditions: draft.conditions.map(conditionOf),
+    variant: draft.variant || null,
     name: draft.name.trim() || null,
   };
 }

@@ -8,7 +8,7 @@ export const SEENS = ["any", "day", "quiet"] as const;
 export const SORTS = ["newest", "name", "changed", "evaluated"] as const;
 export const ANSWERS = ["any", "on", "off"] as const;
 export const TABS = ["overview", "history", "changes", "code"] as const;
-type Tab = (typeof TABS)[number];
+export type Tab = (typeof TABS)[number];
 
 export interface FlagsSearch {
   readonly q?: string;

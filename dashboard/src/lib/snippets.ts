@@ -1,6 +1,6 @@
 /** Complete example calls of the API. Values are quoted for their context, because users wrote some of them. */
 
-import type { FlagPath } from "../api/client";
+import type { FlagPath, Variant } from "../api/client";
 
 export interface Target {
   readonly origin: string;
@@ -72,12 +72,34 @@ export function rolloutCommand(
   percentage: number,
   token: string | null,
 ): string {
-  const flag = `${origin}/api/projects/${path.project_id}/environments/${path.env_id}/flags/${path.flag_id}`;
-  const address = path.rule_id === undefined ? flag : `${flag}/rules/${path.rule_id}`;
+  const address =
+    path.rule_id === undefined ? addressOf(origin, path) : `${addressOf(origin, path)}/rules/${path.rule_id}`;
+  return updateCommand(address, `{"rollout_percentage": ${percentage}}`, token);
+}
+
+/** The call that sets the weights of a flag's variants. It gives the whole variants, because lists are replaced. */
+export function weightsCommand(
+  origin: string,
+  path: FlagPath,
+  variants: readonly Variant[],
+  token: string | null,
+): string {
+  const list = variants.map(
+    ({ key, weight, value }) =>
+      `  {"key": ${JSON.stringify(key)}, "weight": ${weight}, "value": ${JSON.stringify(value)}}`,
+  );
+  return updateCommand(addressOf(origin, path), `{"variants": [\n${list.join(",\n")}]}`, token);
+}
+
+function addressOf(origin: string, path: FlagPath): string {
+  return `${origin}/api/projects/${path.project_id}/environments/${path.env_id}/flags/${path.flag_id}`;
+}
+
+function updateCommand(address: string, body: string, token: string | null): string {
   return `curl -s -X PUT ${address} \\
   -H "Authorization: Bearer ${token ?? "$FLAGSTAFF_TOKEN"}" \\
   -H 'Content-Type: application/json' \\
-  -d '{"rollout_percentage": ${percentage}}'`;
+  -d ${shell(body)}`;
 }
 
 export function createProjectCommand(origin: string): string {

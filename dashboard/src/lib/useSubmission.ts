@@ -4,6 +4,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import { useState } from "react";
 import { type FieldProblem, lineOf, Problem } from "../api/problem";
 import { t } from "../texts";
+import { capitalised } from "./capitalised";
 
 export function useSubmission<Values extends object>(
   form: UseFormReturnType<Values>,
@@ -47,8 +48,4 @@ function fieldsOf(error: unknown): readonly FieldProblem[] {
   if (!(error instanceof Problem)) return [];
   if (error.status !== 409 || error.fields.length > 0) return error.fields;
   return ["key", "email"].map((field) => ({ field, message: error.message }));
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,6 +1,6 @@
 /** The audit trail of an environment: who changed what. */
 
-import { ChangePages } from "../components/ChangePages";
+import ChangePages from "../components/ChangePages";
 import { Page } from "../components/Page";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";

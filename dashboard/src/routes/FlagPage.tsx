@@ -3,21 +3,24 @@
 import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense } from "react";
 import { flagQuery } from "../api/flags";
 import { rulesQuery } from "../api/rules";
-import { ChangePages } from "../components/ChangePages";
 import { FlagHeading } from "../components/FlagHeading";
-import { FlagHistory } from "../components/FlagHistory";
-import { FlagUse } from "../components/FlagUse";
-import { PageSkeleton } from "../components/PageSkeleton";
+import { PageSkeleton, RowsSkeleton } from "../components/PageSkeleton";
 import { ProblemPage } from "../components/ProblemPage";
 import { RuleList } from "../components/RuleList";
 import { Simulator } from "../components/Simulator";
+import { Variants } from "../components/Variants";
 import { rulesInForceOf } from "../lib/audience";
-import { TABS, toFlagPage } from "../lib/search";
+import { type Tab, TABS, toFlagPage } from "../lib/search";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 import classes from "./FlagPage.module.css";
+
+const FlagHistory = lazy(() => import("../components/FlagHistory"));
+const ChangePages = lazy(() => import("../components/ChangePages"));
+const FlagUse = lazy(() => import("../components/FlagUse"));
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
 
@@ -48,20 +51,32 @@ export function FlagPage() {
         </Tabs.List>
         <Tabs.Panel value="overview">
           <div className={classes.overview}>
-            <RuleList {...place} rules={rules} />
+            <div className={classes.main}>
+              <RuleList {...place} rules={rules} />
+              <Variants {...place} />
+            </div>
             <Simulator {...place} rules={rules ?? []} />
           </div>
         </Tabs.Panel>
-        <Tabs.Panel value="history">
+        <Panel tab="history">
           <FlagHistory {...place} search={search} />
-        </Tabs.Panel>
-        <Tabs.Panel value="changes">
+        </Panel>
+        <Panel tab="changes">
           <ChangePages path={path} flagId={flagId} emptyText={t.changes.flagEmptyText} />
-        </Tabs.Panel>
-        <Tabs.Panel value="code">
+        </Panel>
+        <Panel tab="code">
           <FlagUse {...place} />
-        </Tabs.Panel>
+        </Panel>
       </Tabs>
     </FlagHeading>
+  );
+}
+
+/** The content of a tab that is loaded when it is first opened. */
+function Panel({ tab, children }: { tab: Tab; children: ReactNode }) {
+  return (
+    <Tabs.Panel value={tab}>
+      <Suspense fallback={<RowsSkeleton />}>{children}</Suspense>
+    </Tabs.Panel>
   );
 }

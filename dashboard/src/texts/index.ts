@@ -7,6 +7,7 @@ import { code, flag, flags, rules, simulator } from "./flags";
 import { changes, history } from "./history";
 import { segments } from "./segments";
 import { deletion, projects, settings } from "./projects";
+import { variants } from "./variants";
 
 export const t = {
   ...common,
@@ -26,4 +27,5 @@ export const t = {
   settings,
   shell,
   simulator,
+  variants,
 };

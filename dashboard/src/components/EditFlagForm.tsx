@@ -1,24 +1,21 @@
-import { Modal, TagsInput, TextInput } from "@mantine/core";
+/** The form for editing the fields of a flag that have no place of their own on its page. */
+
+import { TagsInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Flag, FlagPath } from "../api/client";
 import { useUpdateFlag } from "../api/flags";
 import { described } from "../lib/described";
-import type { DialogProps } from "../lib/useDialog";
 import { t } from "../texts";
 import { DialogForm } from "./DialogForm";
 import { DescriptionField, NameField } from "./fields";
 
-type Props = DialogProps & { readonly path: FlagPath; readonly flag: Flag };
-
-export function EditFlagDialog(props: Props) {
-  return (
-    <Modal title={t.flags.editHeading} opened={props.opened} onClose={props.onClose}>
-      <EditFlag {...props} />
-    </Modal>
-  );
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly onClose: () => void;
 }
 
-function EditFlag({ path, flag, onClose }: Props) {
+export default function EditFlagForm({ path, flag, onClose }: Props) {
   const update = useUpdateFlag(path);
   const form = useForm({ initialValues: draftOf(flag) });
   const submit = async (values: typeof form.values) => {

@@ -1,0 +1,22 @@
+/** A dialog whose content may still have to be loaded. Its first field has the focus as soon as it is there. */
+
+import { Modal, type ModalProps } from "@mantine/core";
+import { type ReactNode, Suspense, useEffect, useRef } from "react";
+import { RowsSkeleton } from "./PageSkeleton";
+
+export function Dialog({ children, ...rest }: ModalProps) {
+  return (
+    <Modal {...rest}>
+      <Suspense fallback={<RowsSkeleton rows={4} height={56} />}>
+        <FirstFocused>{children}</FirstFocused>
+      </Suspense>
+    </Modal>
+  );
+}
+
+/** The dialog gives the focus to its first field when it opens, which is too early if the field is not yet loaded. */
+function FirstFocused({ children }: { children: ReactNode }) {
+  const content = useRef<HTMLDivElement>(null);
+  useEffect(() => content.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus(), []);
+  return <div ref={content}>{children}</div>;
+}

@@ -1,0 +1,181 @@
+"""Variants: editing their keys and values, how they divide users, and the call that sets their weights."""
+
+import json
+import re
+from typing import Any
+
+import pytest_asyncio
+from playwright.async_api import Locator, expect
+
+from tests.e2e.people import Person, flag_page
+from tests.support.api import Json
+
+BLUE = {"key": "blue", "weight": 900, "value": "#00f"}
+GREEN = {"key": "green", "weight": 100, "value": "#0a0"}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def flag(ada: Person) -> Json:
+    """A flag with two variants, of which one is for a tenth of the users."""
+    return await ada.api.create_flag(variants=[BLUE, GREEN])
+
+
+def variant(ada: Person, number: int) -> Locator:
+    """A variant in the open dialog."""
+    return ada.page.get_by_role("dialog").get_by_role("group", name=f"Variant {number}")
+
+
+def shown(ada: Person) -> Locator:
+    """The variants on the flag's page."""
+    return ada.page.get_by_role("region", name="Variants")
+
+
+async def open_dialog(ada: Person, flag: Json, button: str = "Edit variants") -> Locator:
+    """Open a flag's page and its dialog for variants."""
+    await ada.page.goto(flag_page(flag))
+    await ada.press(button)
+    return ada.page.get_by_role("dialog")
+
+
+async def saved_variants(ada: Person, flag: Json) -> list[dict[str, Any]]:
+    """The variants of a flag."""
+    variants: list[dict[str, Any]] = (await ada.api.get(f"/api{flag_page(flag)}")).json()["variants"]
+    return variants
+
+
+async def test_a_value_that_is_not_json_is_refused_at_its_field(ada: Person, flag: Json) -> None:
+    dialog = await open_dialog(ada, flag)
+    await dialog.get_by_label("Type of the values").select_option("object")
+    await variant(ada, 1).get_by_label("Value").fill('{"colour": "blue"}')
+    await variant(ada, 2).get_by_label("Value").fill("{colour}")
+    await variant(ada, 2).get_by_label("Key").focus()
+    await expect(variant(ada, 2)).to_contain_text("Must be valid JSON")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(variant(ada, 2).get_by_label("Value")).to_be_focused()
+    await expect(variant(ada, 2).get_by_label("Value")).to_have_attribute("aria-invalid", "true")
+    await variant(ada, 2).get_by_label("Value").fill("[1, 2]")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(variant(ada, 2)).to_contain_text("Must be a JSON object")
+    assert await saved_variants(ada, flag) == [BLUE, GREEN]
+
+
+async def test_values_that_the_server_refuses_are_shown_at_their_fields(ada: Person, flag: Json) -> None:
+    dialog = await open_dialog(ada, flag)
+    await dialog.get_by_label("Type of the values").select_option("number")
+    await variant(ada, 1).get_by_label("Value").fill("1")
+    await variant(ada, 2).get_by_label("Value").fill("9007199254740992")
+    await variant(ada, 2).get_by_label("Key").fill(" ")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(variant(ada, 2)).to_contain_text("Must not contain integers beyond 9007199254740991")
+    await expect(variant(ada, 2).get_by_label("Key")).to_have_attribute("aria-invalid", "true")
+    await expect(variant(ada, 1).locator("[aria-invalid=true]")).to_have_count(0)
+    await variant(ada, 2).get_by_label("Value").fill("2")
+    await variant(ada, 2).get_by_label("Key").fill("blue")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_contain_text("Must have different keys; 'blue' occurs twice")
+    assert await saved_variants(ada, flag) == [BLUE, GREEN]
+
+
+async def test_a_variant_that_a_rule_gives_cannot_be_removed(ada: Person, flag: Json) -> None:
+    await ada.api.create_rule(flag, variant="green")
+    dialog = await open_dialog(ada, flag)
+    await dialog.get_by_role("button", name="Remove variant 2").click()
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("The variant green is given by a rule of the flag.")
+    assert await saved_variants(ada, flag) == [BLUE, GREEN]
+
+
+async def test_new_variants_divide_the_users_evenly(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(flag_page(flag))
+    await expect(shown(ada)).to_contain_text("This flag has no variants: it is only on or off.")
+    await ada.press("Add variants")
+    dialog = ada.page.get_by_role("dialog")
+    await expect(variant(ada, 1).get_by_label("Key")).to_be_focused()
+    await dialog.get_by_label("Type of the values").select_option("boolean")
+    await dialog.get_by_role("button", name="Add variant").click()
+    await expect(variant(ada, 3).get_by_label("Key")).to_be_focused()
+    for number, (key, value) in enumerate((("a", "true"), ("b", "false"), ("c", "false")), start=1):
+        await variant(ada, number).get_by_label("Key").fill(key)
+        await variant(ada, number).get_by_label("Value").select_option(value)
+    await expect(variant(ada, 1)).to_contain_text("33.4% of users")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(shown(ada).get_by_role("listitem")).to_have_text(["a33.4%true", "b33.3%false", "c33.3%false"])
+    assert await saved_variants(ada, flag) == [
+        {"key": "a", "weight": 334, "value": True},
+        {"key": "b", "weight": 333, "value": False},
+        {"key": "c", "weight": 333, "value": False},
+    ]
+    await ada.press("Edit variants")
+    for _ in range(3):
+        await dialog.get_by_role("button", name="Remove variant 1").click()
+    await expect(dialog).to_contain_text("Saving removes all variants.")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(shown(ada)).to_contain_text("This flag has no variants")
+
+
+async def test_weights_that_the_api_has_set_are_kept_when_variants_are_edited_and_added(
+    ada: Person, flag: Json
+) -> None:
+    dialog = await open_dialog(ada, flag)
+    await variant(ada, 1).get_by_label("Key").fill("navy")
+    await dialog.get_by_role("button", name="Add variant").click()
+    await expect(dialog).to_contain_text("A variant that you add gets no users until the API sets its weight.")
+    await variant(ada, 3).get_by_label("Key").fill("red")
+    await variant(ada, 3).get_by_label("Value").fill("line one\nline two")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+    assert await saved_variants(ada, flag) == [
+        {**BLUE, "key": "navy"},
+        GREEN,
+        {"key": "red", "weight": 0, "value": "line one\nline two"},
+    ]
+
+
+async def test_users_of_a_removed_variant_are_divided_among_the_others_in_proportion(ada: Person) -> None:
+    weights = (("a", 600), ("b", 300), ("c", 100))
+    flag = await ada.api.create_flag(variants=[{"key": key, "weight": weight, "value": 1} for key, weight in weights])
+    dialog = await open_dialog(ada, flag)
+    await dialog.get_by_role("button", name="Remove variant 3").click()
+    await expect(dialog).to_contain_text("divides the users of the removed variants among the others in proportion")
+    await expect(dialog.get_by_role("button", name="Add variant")).to_be_focused()
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+    assert [each["weight"] for each in await saved_variants(ada, flag)] == [667, 333]
+
+
+async def test_other_weights_are_shown_with_the_call_that_sets_them(ada: Person, flag: Json) -> None:
+    await ada.page.goto(flag_page(flag))
+    await ada.press("Set the weights")
+    await shown(ada).get_by_label("Share of green").fill("25.5%")
+    await expect(shown(ada).get_by_label("Share of blue")).to_have_value("74.5%")
+    call = shown(ada).get_by_role("region", name="Set the weights")
+    await expect(call).to_contain_text('{"key": "blue", "weight": 745, "value": "#00f"}')
+    await expect(call).to_contain_text(flag["id"])
+    assert await saved_variants(ada, flag) == [BLUE, GREEN]
+
+    body = re.search(r"-d '(.*)'", await call.inner_text(), re.DOTALL)
+    assert body is not None
+    await ada.api.put(f"/api{flag_page(flag)}", json=json.loads(body[1]))
+    assert [each["weight"] for each in await saved_variants(ada, flag)] == [745, 255]
+    await shown(ada).get_by_role("button", name="Split evenly").click()
+    await expect(call).to_contain_text('{"key": "green", "weight": 500, "value": "#0a0"}')
+
+
+async def test_a_rule_gives_a_variant_that_is_chosen_in_its_dialog(ada: Person, flag: Json) -> None:
+    await ada.page.goto(flag_page(flag))
+    await ada.press("Add rule")
+    dialog = ada.page.get_by_role("dialog")
+    await dialog.get_by_label("Match by").select_option("user_id")
+    await dialog.get_by_label("Value").fill("ada")
+    await dialog.get_by_label("Variant").select_option("green")
+    await dialog.get_by_role("button", name="Add rule").click()
+    await ada.sees(", the flag is on with the variant green")
+    await ada.press("Actions for: If the user id is ada")
+    await ada.page.get_by_role("menuitem", name="Edit").click()
+    await expect(dialog.get_by_label("Variant")).to_have_value("green")
+    await dialog.get_by_label("Variant").select_option("By weight")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+    (rule,) = (await ada.api.get(f"/api{flag_page(flag)}/rules")).json()
+    assert rule["variant"] is None
