@@ -180,17 +180,23 @@ export interface paths {
         /**
          * Get Project
          * @description One project.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["get_project"];
         /**
          * Update Project
          * @description Update a project. Only the given fields change.
+         *
+         *     Requires the permission `project:write`.
          */
         put: operations["update_project"];
         post?: never;
         /**
          * Delete Project
          * @description Delete a project with its environments, flags, rules and evaluation history.
+         *
+         *     Requires the permission `project:delete`.
          */
         delete: operations["delete_project"];
         options?: never;
@@ -210,6 +216,8 @@ export interface paths {
         /**
          * Regenerate Key
          * @description Replace the SDK key. Once this returns, the old key is refused.
+         *
+         *     Requires the permission `keys:rotate`.
          */
         post: operations["regenerate_key"];
         delete?: never;
@@ -228,12 +236,16 @@ export interface paths {
         /**
          * List Environments
          * @description The environments of a project, oldest first: a project starts with production and staging.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["list_environments"];
         put?: never;
         /**
          * Create Environment
          * @description Create an environment.
+         *
+         *     Requires the permission `environments:write`.
          */
         post: operations["create_environment"];
         delete?: never;
@@ -252,17 +264,23 @@ export interface paths {
         /**
          * Get Environment
          * @description One environment.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["get_environment"];
         /**
          * Update Environment
          * @description Rename an environment. Its key does not change.
+         *
+         *     Requires the permission `environments:write`.
          */
         put: operations["update_environment"];
         post?: never;
         /**
          * Delete Environment
          * @description Delete an environment with its flags, rules and evaluation history.
+         *
+         *     Requires the permission `environments:write`.
          */
         delete: operations["delete_environment"];
         options?: never;
@@ -280,12 +298,16 @@ export interface paths {
         /**
          * List Segments
          * @description The segments of a project, newest first.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["list_segments"];
         put?: never;
         /**
          * Create Segment
          * @description Create a segment.
+         *
+         *     Requires the permission `segments:write`.
          */
         post: operations["create_segment"];
         delete?: never;
@@ -304,17 +326,23 @@ export interface paths {
         /**
          * Get Segment
          * @description One segment.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["get_segment"];
         /**
          * Update Segment
          * @description Update a segment. Only the given fields change.
+         *
+         *     Requires the permission `segments:write`.
          */
         put: operations["update_segment"];
         post?: never;
         /**
          * Delete Segment
          * @description Delete a segment that no rule refers to.
+         *
+         *     Requires the permission `segments:write`.
          */
         delete: operations["delete_segment"];
         options?: never;
@@ -332,6 +360,8 @@ export interface paths {
         /**
          * List Flags In Segment
          * @description The flags with a rule for the segment, by the keys of their environments and their own.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_flags_in_segment"];
         put?: never;
@@ -352,12 +382,16 @@ export interface paths {
         /**
          * List Flags
          * @description The flags of an environment, newest first.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_flags"];
         put?: never;
         /**
          * Create Flag
          * @description Create a flag.
+         *
+         *     Requires the permission `flags:write`.
          */
         post: operations["create_flag"];
         delete?: never;
@@ -376,17 +410,23 @@ export interface paths {
         /**
          * Get Flag
          * @description One flag.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["get_flag"];
         /**
          * Update Flag
          * @description Update a flag. Only the given fields change.
+         *
+         *     Requires the permission `flags:write`.
          */
         put: operations["update_flag"];
         post?: never;
         /**
          * Delete Flag
          * @description Delete a flag with its rules. Its evaluation history is kept.
+         *
+         *     Requires the permission `flags:write`.
          */
         delete: operations["delete_flag"];
         options?: never;
@@ -406,6 +446,8 @@ export interface paths {
         /**
          * Toggle Flag
          * @description Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept.
+         *
+         *     Requires the permission `flags:toggle`.
          */
         post: operations["toggle_flag"];
         delete?: never;
@@ -424,12 +466,16 @@ export interface paths {
         /**
          * List Rules
          * @description The rules of a flag in the order in which they are tried: highest priority first, then oldest first.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_rules"];
         put?: never;
         /**
          * Create Rule
          * @description Create a rule.
+         *
+         *     Requires the permission `rules:write`.
          */
         post: operations["create_rule"];
         delete?: never;
@@ -448,17 +494,23 @@ export interface paths {
         /**
          * Get Rule
          * @description One rule.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["get_rule"];
         /**
          * Update Rule
          * @description Update a rule. Only the given fields change.
+         *
+         *     Requires the permission `rules:write`.
          */
         put: operations["update_rule"];
         post?: never;
         /**
          * Delete Rule
          * @description Delete a rule.
+         *
+         *     Requires the permission `rules:write`.
          */
         delete: operations["delete_rule"];
         options?: never;
@@ -476,6 +528,8 @@ export interface paths {
         /**
          * List Environment Rules
          * @description The rules of all flags of an environment, grouped by flag, in the order in which they are tried.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_environment_rules"];
         put?: never;
@@ -498,6 +552,8 @@ export interface paths {
         /**
          * Explain
          * @description Explain why flags are on or off for a user, saved or not. This is not an evaluation, and it is not recorded.
+         *
+         *     Requires the permission `flags:read`.
          */
         post: operations["explain"];
         delete?: never;
@@ -518,6 +574,8 @@ export interface paths {
          * @description The changes in a project, newest first: to itself, its SDK key, environments, segments, flags and rules.
          *
          *     Changes of deleted environments and flags are included.
+         *
+         *     Requires the permission `audit:read`.
          */
         get: operations["list_project_changes"];
         put?: never;
@@ -538,6 +596,8 @@ export interface paths {
         /**
          * List Changes
          * @description The changes in an environment, newest first, including those of deleted flags.
+         *
+         *     Requires the permission `audit:read`.
          */
         get: operations["list_changes"];
         put?: never;
@@ -578,6 +638,8 @@ export interface paths {
         /**
          * List Evaluations
          * @description The evaluations of an environment, newest first, with the result and reason for each flag.
+         *
+         *     Requires the permission `evaluations:read`.
          */
         get: operations["list_evaluations"];
         put?: never;
@@ -598,6 +660,8 @@ export interface paths {
         /**
          * List Flag Evaluations
          * @description The evaluations of a flag, newest first, with the result and reason.
+         *
+         *     Requires the permission `evaluations:read`.
          */
         get: operations["list_flag_evaluations"];
         put?: never;
@@ -620,6 +684,8 @@ export interface paths {
          * @description How often each flag was on and off, by interval and reason.
          *
          *     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
+         *
+         *     Requires the permission `evaluations:read`.
          */
         get: operations["summarise_evaluations"];
         put?: never;
@@ -1678,6 +1744,12 @@ export interface components {
              * @default null
              */
             errors?: components["schemas"]["FieldProblem"][] | null;
+            /**
+             * Permission
+             * @description The permission that your role does not have.
+             * @default null
+             */
+            permission?: string | null;
         };
         /**
          * ProjectOut
@@ -1695,9 +1767,10 @@ export interface components {
             description: string | null;
             /**
              * Sdk Key
+             * @description Null if your role does not have the permission `keys:read`.
              * @example sdk_Zp3w…
              */
-            sdk_key: string;
+            sdk_key: string | null;
             /**
              * Created At
              * Format: date-time
@@ -2184,7 +2257,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Registration is closed. */
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2757,6 +2830,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -2821,6 +2903,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2893,6 +2984,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -2958,6 +3058,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3057,6 +3166,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3126,6 +3244,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3210,6 +3337,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3282,6 +3418,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3341,6 +3486,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3422,6 +3576,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3491,6 +3654,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3575,6 +3747,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3640,6 +3821,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3713,6 +3903,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3774,6 +3973,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3856,6 +4064,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3926,6 +4143,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4011,6 +4237,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4077,6 +4312,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4160,6 +4404,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4236,6 +4489,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4337,6 +4599,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4408,6 +4679,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4494,6 +4774,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4568,6 +4857,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4629,6 +4927,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4711,6 +5018,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4776,6 +5092,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4884,6 +5209,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4951,6 +5285,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5102,6 +5445,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -5185,6 +5537,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -5255,6 +5616,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

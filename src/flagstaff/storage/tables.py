@@ -116,6 +116,28 @@ environments = sa.Table(
     sa.UniqueConstraint("project_id", "key"),
 )
 
+members = sa.Table(
+    "members",
+    metadata,
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
+# The roles of members in single environments, where they replace the role in the project.
+environment_roles = sa.Table(
+    "environment_roles",
+    metadata,
+    sa.Column("project_id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.Uuid, primary_key=True),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["project_id", "account_id"], ["members.project_id", "members.account_id"], ondelete="CASCADE"
+    ),
+)
+
 flags = sa.Table(
     "flags",
     metadata,
