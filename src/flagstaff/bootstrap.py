@@ -36,6 +36,7 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.known_clients import KnownClients
+from flagstaff.services.members import Members
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -153,11 +154,13 @@ class Flagstaff:
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
+        quota_of_projects = projects_per_account(settings.max_projects_per_account)
         quota_of_conditions = ConditionsQuota(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
             known_clients=KnownClients(self.database, now, tokens),
-            projects=Projects(self.database, now, projects_per_account(settings.max_projects_per_account)),
+            projects=Projects(self.database, now, quota_of_projects),
+            members=Members(self.database, now, quota_of_projects),
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
             ),

@@ -226,6 +226,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Members
+         * @description The members of a project, those who have been there longest first.
+         *
+         *     Requires the permission `members:read`.
+         */
+        get: operations["list_members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/members/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update Member
+         * @description Change the role of a member.
+         *
+         *     Making an owner, or changing one, also requires the permission `owners:write`. The last owner cannot get another
+         *     role.
+         *
+         *     Requires the permission `members:write`.
+         */
+        put: operations["update_member"];
+        post?: never;
+        /**
+         * Remove Member
+         * @description Remove a member, or leave the project, which requires no permission.
+         *
+         *     Removing an owner also requires the permission `owners:write`. The last owner cannot leave.
+         *
+         *     Requires the permission `members:write`.
+         */
+        delete: operations["remove_member"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Own Permissions
+         * @description What you may do in a project.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["list_own_permissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments": {
         parameters: {
             query?: never;
@@ -1512,6 +1589,61 @@ export interface components {
             user_id: string;
         };
         /**
+         * MemberOut
+         * @description A member: `role` holds in the whole project but for the environments whose keys have their own role.
+         */
+        MemberOut: {
+            /**
+             * Account Id
+             * Format: uuid
+             */
+            account_id: string;
+            /** Email */
+            email: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+            /**
+             * Environments
+             * @description The roles in environments, by their keys, that replace the role in the project.
+             */
+            environments: {
+                [key: string]: "admin" | "editor" | "viewer";
+            };
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /**
+         * MemberUpdate
+         * @description The fields to change. `environments` is replaced whole.
+         */
+        MemberUpdate: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role?: "owner" | "admin" | "editor" | "viewer";
+            /**
+             * Environments
+             * @description The roles in environments, by their keys, that replace the role in the project.
+             */
+            environments?: {
+                [key: string]: "admin" | "editor" | "viewer";
+            };
+            /** @description Accepted and ignored. */
+            readonly account_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly email?: unknown;
+        };
+        /**
          * MessageOut
          * @description A message.
          */
@@ -1653,6 +1785,23 @@ export interface components {
          */
         Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
         /**
+         * OwnPermissionsOut
+         * @description Your role, and what it allows in the whole project and in each of its environments by key.
+         */
+        OwnPermissionsOut: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+            /** Permissions */
+            permissions: components["schemas"]["Permission"][];
+            /** Environments */
+            environments: {
+                [key: string]: components["schemas"]["Permission"][];
+            };
+        };
+        /**
          * PasswordChange
          * @description A new password, with the current one.
          */
@@ -1678,6 +1827,12 @@ export interface components {
              */
             newPassword: string;
         };
+        /**
+         * Permission
+         * @description What a role may allow.
+         * @enum {string}
+         */
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write";
         /**
          * PrerequisiteBody
          * @description Another flag of the environment that must be on, or off, or on with one of some variants.
@@ -3094,6 +3249,314 @@ export interface operations {
             };
             /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_members: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_own_permissions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPermissionsOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5164,7 +5627,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.updated" | "member.removed") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */

@@ -104,3 +104,8 @@ def require(member: Member | None, permission: Permission, environment: str | No
     if not may(member, permission, environment):
         raise forbidden(permission, f"in the environment {environment}" if environment else "in the whole project")
     return member
+
+
+def require_grant(member: Member, *roles: Role) -> None:
+    """Raise Error FORBIDDEN unless the member may give and take these roles: only owners make owners."""
+    require(member, Permission.OWNERS_WRITE if Role.OWNER in roles else Permission.MEMBERS_WRITE)

@@ -8,6 +8,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.domain.errors import not_found
 from flagstaff.domain.members import Member, Role
 from flagstaff.storage import tables
 
@@ -49,6 +50,14 @@ async def find_member(connection: AsyncConnection, project_id: UUID, account_id:
     """The member of a project with this account, if there is one."""
     rows = (await connection.execute(_by_id, {"project": project_id, "account": account_id})).all()
     return next(iter(_members(rows).values()), None)
+
+
+async def get_member(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> Member:
+    """The member of a project with this account; raises Error NOT_FOUND."""
+    member = await find_member(connection, project_id, account_id)
+    if member is None:
+        raise not_found("member")
+    return member
 
 
 async def list_memberships(

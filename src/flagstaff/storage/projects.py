@@ -82,6 +82,11 @@ async def update_project(connection: AsyncConnection, project: Project) -> None:
     await connection.execute(_update, {"project": project.id, **values})
 
 
+async def set_owner(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
+    """Set the account against whose quota a project counts."""
+    await connection.execute(_update, {"project": project_id, "owner_id": account_id})
+
+
 async def delete_project(connection: AsyncConnection, project_id: UUID) -> None:
     """Delete a project with its environments, flags and rules."""
     await connection.execute(_delete, {"project": project_id})

@@ -20,6 +20,7 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.known_clients import KnownClients
+from flagstaff.services.members import Members
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.services.segments import Segments
@@ -40,6 +41,7 @@ from flagstaff.web.management import (
     explanations,
     flags,
     history,
+    members,
     projects,
     rules,
     segments,
@@ -62,6 +64,7 @@ class State:
     accounts: Accounts
     known_clients: KnownClients
     projects: Projects
+    members: Members
     environments: Environments
     segments: Segments
     flags: Flags
@@ -87,6 +90,7 @@ def create_api() -> FastAPI:
     resources = (
         accounts,
         projects,
+        members,
         environments,
         segments,
         flags,

@@ -49,6 +49,8 @@ Action = Literal[
     "segment.created",
     "segment.updated",
     "segment.deleted",
+    "member.updated",
+    "member.removed",
 ]
 
 
