@@ -19,7 +19,7 @@ from flagstaff.domain.quotas import (
     rules_per_flag,
     segments_per_project,
 )
-from flagstaff.mail.message import password_reset
+from flagstaff.mail.message import Mail, invitation, password_reset
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.limiter import SlidingWindow
@@ -35,6 +35,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
 from flagstaff.services.passwords import Passwords
@@ -161,6 +162,7 @@ class Flagstaff:
             known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
+            invitations=Invitations(self.database, now, self._mail_invitation),
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
             ),
@@ -267,8 +269,14 @@ class Flagstaff:
         )
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
+        await self._mail(password_reset, email, token)
+
+    async def _mail_invitation(self, email: str, token: str) -> None:
+        await self._mail(invitation, email, token)
+
+    async def _mail(self, write: Callable[..., Mail], email: str, token: str) -> None:
         try:
-            mail = password_reset(
+            mail = write(
                 sender=self._settings.mail_from,
                 recipient=email,
                 public_url=self._settings.public_url,

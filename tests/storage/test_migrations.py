@@ -35,6 +35,7 @@ from flagstaff.storage.history.deletions import list_bytes
 from flagstaff.storage.history.rollups import roll_up
 from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.idempotency import claim
+from flagstaff.storage.invitations import create_invitation, list_invitations
 from flagstaff.storage.members import find_member, list_members
 from flagstaff.storage.migrate import current_revision, is_current, migrate
 from flagstaff.storage.projects import find_project
@@ -45,6 +46,7 @@ from tests.support.builders import (
     make_account,
     make_environment,
     make_flag,
+    make_invitation,
     make_member,
     make_project,
     make_rule,
@@ -457,6 +459,25 @@ async def test_a_downgrade_that_would_drop_members_is_refused_unless_it_is_force
     await migrate_store(store)
     async with database.read() as connection:
         assert [each.role for each in await list_members(connection, flag.project_id)] == [Role.OWNER]
+
+
+async def test_a_downgrade_that_would_drop_invitations_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    flag, _ = await store_flag(database)
+    async with database.transaction() as transaction:
+        project = await find_project(transaction.connection, flag.project_id)
+        assert project is not None
+        invitation = make_invitation(project)
+        await create_invitation(transaction.connection, invitation)
+    with pytest.raises(Error, match=r"would drop 1 invitations\."):
+        await migrate_store(store, "0012")
+    async with database.read() as connection:
+        assert await list_invitations(connection, project.id, AT) == [invitation]
+    await migrate_store(store, "0012", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await list_invitations(connection, project.id, AT) == []
 
 
 async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:

@@ -9,6 +9,7 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.invitations import INVITATION_LIFETIME, Invitation
 from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.projects import Environment, Project
@@ -58,6 +59,22 @@ def make_member(project_id: UUID | None = None, account: Account | None = None, 
         created_at=AT,
     )
     return replace(member, **values)
+
+
+def make_invitation(project: Project, **values: Any) -> Invitation:
+    """An invitation of an editor by the owner of a project, which has not been mailed."""
+    invitation = Invitation(
+        id=uuid7(),
+        project_id=project.id,
+        email="eve@example.com",
+        role=Role.EDITOR,
+        environments={"production": Role.VIEWER},
+        inviter_id=project.owner_id,
+        created_at=AT,
+        expires_at=AT + INVITATION_LIFETIME,
+        sent_at=None,
+    )
+    return replace(invitation, **values)
 
 
 def make_environment(project_id: UUID | None = None, **values: Any) -> Environment:

@@ -13,7 +13,7 @@ from flagstaff.domain.members import Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission
 from flagstaff.web.app import describe_api
 from flagstaff.web.management.auth import PERMISSION
-from tests.support.api import Caller, Json
+from tests.support.api import Caller, Json, created
 from tests.support.members import join
 from tests.web.conftest import SignUp
 
@@ -33,6 +33,7 @@ BODIES: dict[str, Json] = {
     "update_rule": {"priority": 1},
     "update_member": {"role": "viewer"},
     "explain": {"context": {"user_id": "ada"}},
+    "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 
 
@@ -79,6 +80,9 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     flag = await owner.create_flag(await owner.get_environment(project))
     rule, segment = await owner.create_rule(flag), await owner.create_segment(project)
     await join(flagstaff, project, other, "editor")
+    invited = await owner.post(
+        f"/api/projects/{project['id']}/invitations", json={"email": "linus@example.com", "role": "viewer"}
+    )
     ids = {
         "project_id": project["id"],
         "env_id": flag["environment_id"],
@@ -86,6 +90,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "rule_id": rule["id"],
         "segment_id": segment["id"],
         "account_id": other.account["id"],
+        "invitation_id": created(invited)["id"],
     }
     return Place(owner, ids, project["sdk_key"])
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.invitations import Invitation
 from flagstaff.domain.members import Member
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.prerequisites import Prerequisite
@@ -17,7 +18,7 @@ from flagstaff.domain.projects import Environment, Project
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.variants import Variant
 
-Resource = Account | Project | Environment | Flag | Rule | Segment | Member
+Resource = Account | Project | Environment | Flag | Rule | Segment | Member | Invitation
 
 _ABOUT_PEOPLE = ("member.", "invitation.")
 _SECRET = frozenset({"sdk_key", "password_hash"})

@@ -50,9 +50,9 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.AUDIT_READ: "see the audit trail",
     Permission.KEYS_READ: "see the SDK key",
     Permission.KEYS_ROTATE: "replace the SDK key",
-    Permission.MEMBERS_READ: "see the members",
-    Permission.MEMBERS_WRITE: "change and remove members that are not owners",
-    Permission.OWNERS_WRITE: "make owners, and change and remove them",
+    Permission.MEMBERS_READ: "see the members and the invitations",
+    Permission.MEMBERS_WRITE: "invite, change and remove members that are not owners",
+    Permission.OWNERS_WRITE: "invite and make owners, and change and remove them",
 }
 
 _VIEWER = frozenset(
@@ -106,6 +106,16 @@ def require(member: Member | None, permission: Permission, environment: str | No
     return member
 
 
+def may_grant(member: Member, role: Role) -> bool:
+    """Whether a member may give and take a role: only owners make owners."""
+    return may(member, _needed_to_grant(role))
+
+
 def require_grant(member: Member, *roles: Role) -> None:
-    """Raise Error FORBIDDEN unless the member may give and take these roles: only owners make owners."""
-    require(member, Permission.OWNERS_WRITE if Role.OWNER in roles else Permission.MEMBERS_WRITE)
+    """Raise Error FORBIDDEN unless the member may give and take these roles."""
+    for role in roles:
+        require(member, _needed_to_grant(role))
+
+
+def _needed_to_grant(role: Role) -> Permission:
+    return Permission.OWNERS_WRITE if role is Role.OWNER else Permission.MEMBERS_WRITE

@@ -138,6 +138,36 @@ environment_roles = sa.Table(
     ),
 )
 
+# The invitations that have not been accepted. `token_hash` is the last mail's; none before the first.
+invitations = sa.Table(
+    "invitations",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("email_identity", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("environments", sa.JSON(none_as_null=True), nullable=False, server_default="{}"),
+    sa.Column("inviter_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("token_hash", sa.LargeBinary, unique=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False),
+    sa.Column("sent_at", Moment),
+    sa.UniqueConstraint("project_id", "email_identity"),
+)
+
+# The mails with invitations of the last day, which are limited by account and by address.
+invitation_mails = sa.Table(
+    "invitation_mails",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("email_identity", sa.Text, nullable=False),
+    sa.Column("sent_at", Moment, nullable=False),
+    sa.Index(None, "account_id", "sent_at"),
+    sa.Index(None, "email_identity", "sent_at"),
+)
+
 flags = sa.Table(
     "flags",
     metadata,

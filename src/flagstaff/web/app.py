@@ -19,6 +19,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
 from flagstaff.services.projects import Projects
@@ -41,6 +42,7 @@ from flagstaff.web.management import (
     explanations,
     flags,
     history,
+    invitations,
     members,
     projects,
     rules,
@@ -65,6 +67,7 @@ class State:
     known_clients: KnownClients
     projects: Projects
     members: Members
+    invitations: Invitations
     environments: Environments
     segments: Segments
     flags: Flags
@@ -91,6 +94,7 @@ def create_api() -> FastAPI:
         accounts,
         projects,
         members,
+        invitations,
         environments,
         segments,
         flags,

@@ -49,8 +49,13 @@ Action = Literal[
     "segment.created",
     "segment.updated",
     "segment.deleted",
+    "member.added",
     "member.updated",
     "member.removed",
+    "invitation.created",
+    "invitation.sent",
+    "invitation.accepted",
+    "invitation.deleted",
 ]
 
 
