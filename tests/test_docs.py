@@ -11,6 +11,7 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code
 from flagstaff.settings import Settings
 from flagstaff.web.edge.errors import STATUSES
+from tests.support.matrix_page import matrix, operations
 
 ROOT = Path(__file__).parents[1]
 PAPERS = sorted(
@@ -105,6 +106,12 @@ async def test_the_metrics_reference_names_every_metric(data_directory: Path) ->
     exported = set(re.findall(r"^# HELP (flagstaff_\w+) ", text.decode(), re.MULTILINE))
     documented = set(re.findall(r"`(flagstaff_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text()))
     assert {name for name in exported if not name.endswith("_created")} == documented
+
+
+def test_the_page_of_permissions_equals_the_table() -> None:
+    page = (ROOT / "docs" / "reference" / "permissions.md").read_text()
+    assert matrix() in page, "run `python -m tests.support.matrix_page`"
+    assert operations() in page, "run `python -m tests.support.matrix_page`"
 
 
 def test_the_decisions_are_numbered_without_gaps() -> None:

@@ -20,7 +20,7 @@ from flagstaff.domain.quotas import (
     segments_per_project,
     variant_characters,
 )
-from flagstaff.mail.message import password_reset
+from flagstaff.mail.message import Mail, invitation, password_reset
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.limiter import SlidingWindow
@@ -37,7 +37,9 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.impacts import Impacts
+from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
+from flagstaff.services.members import Members
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -155,11 +157,14 @@ class Flagstaff:
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
+        quota_of_projects = projects_per_account(settings.max_projects_per_account)
         quota_of_conditions = condition_characters(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
             known_clients=KnownClients(self.database, now, tokens),
-            projects=Projects(self.database, now, projects_per_account(settings.max_projects_per_account)),
+            projects=Projects(self.database, now, quota_of_projects),
+            members=Members(self.database, now, quota_of_projects),
+            invitations=Invitations(self.database, now, self._mail_invitation),
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
             ),
@@ -272,8 +277,14 @@ class Flagstaff:
         )
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
+        await self._mail(password_reset, email, token)
+
+    async def _mail_invitation(self, email: str, token: str) -> None:
+        await self._mail(invitation, email, token)
+
+    async def _mail(self, write: Callable[..., Mail], email: str, token: str) -> None:
         try:
-            mail = password_reset(
+            mail = write(
                 sender=self._settings.mail_from,
                 recipient=email,
                 public_url=self._settings.public_url,

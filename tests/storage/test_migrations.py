@@ -20,6 +20,7 @@ from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.members import Role
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
@@ -36,7 +37,10 @@ from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.history.user_rollups import roll_up_users
 from flagstaff.storage.history.user_sums import UserSums, sum_users
 from flagstaff.storage.idempotency import claim
+from flagstaff.storage.invitations import create_invitation, list_invitations
+from flagstaff.storage.members import find_member, list_members
 from flagstaff.storage.migrate import current_revision, is_current, migrate
+from flagstaff.storage.projects import find_project
 from flagstaff.storage.rules import get_rule, list_rules
 from flagstaff.storage.segments import get_segment, list_segments
 from tests.support.builders import (
@@ -44,6 +48,8 @@ from tests.support.builders import (
     make_account,
     make_environment,
     make_flag,
+    make_invitation,
+    make_member,
     make_project,
     make_rule,
     make_segment,
@@ -52,7 +58,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -455,6 +461,53 @@ async def test_a_downgrade_that_would_drop_variants_or_prerequisites_is_refused_
     assert await read_flag(database, flag) == replace(flag, variants=(), prerequisites=())
     async with database.read() as connection:
         assert list(await list_rules(connection, flag.id)) == [rule, replace(given, variant=None)]
+
+
+async def test_the_way_up_makes_the_creator_of_a_project_its_owner(database: Database, store: Store) -> None:
+    flag, _ = await store_flag(database)
+    await migrate_store(store, "0011")
+    await migrate_store(store)
+    async with database.read() as connection:
+        project = await find_project(connection, flag.project_id)
+        assert project is not None
+        (member,) = await list_members(connection, project.id)
+    assert (member.account_id, member.role, member.created_at) == (project.owner_id, Role.OWNER, project.created_at)
+
+
+async def test_a_downgrade_that_would_drop_members_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    flag, _ = await store_flag(database)
+    account = make_account()
+    member = make_member(flag.project_id, account, role=Role.VIEWER, environments={"production": Role.EDITOR})
+    await store_all(database, account, member)
+    with pytest.raises(Error, match=r"would drop 1 members of projects\."):
+        await migrate_store(store, "0011")
+    async with database.read() as connection:
+        assert await find_member(connection, flag.project_id, account.id) == member
+    await migrate_store(store, "0011", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert [each.role for each in await list_members(connection, flag.project_id)] == [Role.OWNER]
+
+
+async def test_a_downgrade_that_would_drop_invitations_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    flag, _ = await store_flag(database)
+    async with database.transaction() as transaction:
+        project = await find_project(transaction.connection, flag.project_id)
+        assert project is not None
+        invitation = make_invitation(project)
+        await create_invitation(transaction.connection, invitation)
+    with pytest.raises(Error, match=r"would drop 1 invitations\."):
+        await migrate_store(store, "0012")
+    async with database.read() as connection:
+        assert await list_invitations(connection, project.id, AT) == [invitation]
+    await migrate_store(store, "0012", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await list_invitations(connection, project.id, AT) == []
 
 
 async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:

@@ -9,13 +9,16 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.invitations import INVITATION_LIFETIME, Invitation
 from flagstaff.domain.keys import new_sdk_key
+from flagstaff.domain.members import Member, Role
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.domain.segments import Segment
 from flagstaff.storage.accounts import create_account
 from flagstaff.storage.database import Database
 from flagstaff.storage.environments import create_environment
 from flagstaff.storage.flags import create_flag
+from flagstaff.storage.members import save_member
 from flagstaff.storage.projects import create_project
 from flagstaff.storage.rules import create_rule
 from flagstaff.storage.segments import create_segment
@@ -42,6 +45,36 @@ def make_project(owner_id: UUID | None = None, **values: Any) -> Project:
         updated_at=AT,
     )
     return replace(project, **values)
+
+
+def make_member(project_id: UUID | None = None, account: Account | None = None, **values: Any) -> Member:
+    """An owner without a role of its own in any environment."""
+    account = account or make_account()
+    member = Member(
+        project_id=project_id or uuid7(),
+        account_id=account.id,
+        email=account.email,
+        role=Role.OWNER,
+        environments={},
+        created_at=AT,
+    )
+    return replace(member, **values)
+
+
+def make_invitation(project: Project, **values: Any) -> Invitation:
+    """An invitation of an editor by the owner of a project, which has not been mailed."""
+    invitation = Invitation(
+        id=uuid7(),
+        project_id=project.id,
+        email="eve@example.com",
+        role=Role.EDITOR,
+        environments={"production": Role.VIEWER},
+        inviter_id=project.owner_id,
+        created_at=AT,
+        expires_at=AT + INVITATION_LIFETIME,
+        sent_at=None,
+    )
+    return replace(invitation, **values)
 
 
 def make_environment(project_id: UUID | None = None, **values: Any) -> Environment:
@@ -100,7 +133,9 @@ def make_segment(project_id: UUID | None = None, **values: Any) -> Segment:
     return replace(segment, **values)
 
 
-async def store_all(database: Database, *resources: Account | Project | Environment | Segment | Flag | Rule) -> None:
+async def store_all(
+    database: Database, *resources: Account | Project | Member | Environment | Segment | Flag | Rule
+) -> None:
     """Store resources, parents first, in one transaction."""
     async with database.transaction() as transaction:
         for resource in resources:
@@ -109,6 +144,8 @@ async def store_all(database: Database, *resources: Account | Project | Environm
                     await create_account(transaction.connection, resource)
                 case Project():
                     await create_project(transaction.connection, resource)
+                case Member():
+                    await save_member(transaction.connection, resource)
                 case Environment():
                     await create_environment(transaction.connection, resource)
                 case Segment():

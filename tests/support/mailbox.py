@@ -12,9 +12,9 @@ def read_outbox(data_directory: Path) -> list[EmailMessage]:
     return [message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths]
 
 
-def reset_token(mail: EmailMessage) -> str:
-    """The token in the link of a mail's text."""
+def reset_token(mail: EmailMessage, page: str = "reset-password") -> str:
+    """The token in the link of a mail's text, which leads to a page."""
     text = mail.get_body(("plain",))
     assert text is not None
-    (token,) = re.findall(r"/reset-password\?token=([\w-]+)", text.get_content())
+    (token,) = re.findall(rf"/{page}\?token=([\w-]+)", text.get_content())
     return str(token)

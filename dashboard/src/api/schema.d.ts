@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Register
-         * @description Create an account.
+         * @description Create an account. With the token of an invitation, it becomes a member of the project.
          */
         post: operations["register"];
         delete?: never;
@@ -180,17 +180,23 @@ export interface paths {
         /**
          * Get Project
          * @description One project.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["get_project"];
         /**
          * Update Project
          * @description Update a project. Only the given fields change.
+         *
+         *     Requires the permission `project:write`.
          */
         put: operations["update_project"];
         post?: never;
         /**
          * Delete Project
          * @description Delete a project with its environments, flags, rules and evaluation history.
+         *
+         *     Requires the permission `project:delete`.
          */
         delete: operations["delete_project"];
         options?: never;
@@ -210,8 +216,181 @@ export interface paths {
         /**
          * Regenerate Key
          * @description Replace the SDK key. Once this returns, the old key is refused.
+         *
+         *     Requires the permission `keys:rotate`.
          */
         post: operations["regenerate_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Members
+         * @description The members of a project, those who have been there longest first.
+         *
+         *     Requires the permission `members:read`.
+         */
+        get: operations["list_members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/members/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update Member
+         * @description Change the role of a member.
+         *
+         *     Making an owner, or changing one, also requires the permission `owners:write`. The last owner cannot get another
+         *     role.
+         *
+         *     Requires the permission `members:write`.
+         */
+        put: operations["update_member"];
+        post?: never;
+        /**
+         * Remove Member
+         * @description Remove a member, or leave the project, which requires no permission.
+         *
+         *     Removing an owner also requires the permission `owners:write`. The last owner cannot leave.
+         *
+         *     Requires the permission `members:write`.
+         */
+        delete: operations["remove_member"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Own Permissions
+         * @description What you may do in a project.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["list_own_permissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Invitations
+         * @description The invitations of a project that have neither been accepted nor expired, newest first.
+         *
+         *     Requires the permission `members:read`.
+         */
+        get: operations["list_invitations"];
+        put?: never;
+        /**
+         * Create Invitation
+         * @description Invite an address by mail. The response is the same whether or not it has an account.
+         *
+         *     Inviting an owner also requires the permission `owners:write`. The link in the mail works once, for seven days.
+         *
+         *     Requires the permission `members:write`.
+         */
+        post: operations["create_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete Invitation
+         * @description Revoke an invitation. Its link ends.
+         *
+         *     Requires the permission `members:write`.
+         */
+        delete: operations["delete_invitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/invitations/{invitation_id}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Invitation
+         * @description Mail an invitation again, with a new link for seven days. The previous link ends.
+         *
+         *     Requires the permission `members:write`.
+         */
+        post: operations["send_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept Invitation
+         * @description Become a member with the token from the mail, which must have been sent to the address of your account.
+         */
+        post: operations["accept_invitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -228,12 +407,16 @@ export interface paths {
         /**
          * List Environments
          * @description The environments of a project, oldest first: a project starts with production and staging.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["list_environments"];
         put?: never;
         /**
          * Create Environment
          * @description Create an environment.
+         *
+         *     Requires the permission `environments:write`.
          */
         post: operations["create_environment"];
         delete?: never;
@@ -252,17 +435,23 @@ export interface paths {
         /**
          * Get Environment
          * @description One environment.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["get_environment"];
         /**
          * Update Environment
          * @description Rename an environment. Its key does not change.
+         *
+         *     Requires the permission `environments:write`.
          */
         put: operations["update_environment"];
         post?: never;
         /**
          * Delete Environment
          * @description Delete an environment with its flags, rules and evaluation history.
+         *
+         *     Requires the permission `environments:write`.
          */
         delete: operations["delete_environment"];
         options?: never;
@@ -280,12 +469,16 @@ export interface paths {
         /**
          * List Segments
          * @description The segments of a project, newest first.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["list_segments"];
         put?: never;
         /**
          * Create Segment
          * @description Create a segment.
+         *
+         *     Requires the permission `segments:write`.
          */
         post: operations["create_segment"];
         delete?: never;
@@ -304,17 +497,23 @@ export interface paths {
         /**
          * Get Segment
          * @description One segment.
+         *
+         *     Requires the permission `project:read`.
          */
         get: operations["get_segment"];
         /**
          * Update Segment
          * @description Update a segment. Only the given fields change.
+         *
+         *     Requires the permission `segments:write`.
          */
         put: operations["update_segment"];
         post?: never;
         /**
          * Delete Segment
          * @description Delete a segment that no rule refers to.
+         *
+         *     Requires the permission `segments:write`.
          */
         delete: operations["delete_segment"];
         options?: never;
@@ -332,6 +531,8 @@ export interface paths {
         /**
          * List Flags In Segment
          * @description The flags with a rule for the segment, by the keys of their environments and their own.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_flags_in_segment"];
         put?: never;
@@ -352,12 +553,16 @@ export interface paths {
         /**
          * List Flags
          * @description The flags of an environment, newest first.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_flags"];
         put?: never;
         /**
          * Create Flag
          * @description Create a flag.
+         *
+         *     Requires the permission `flags:write`.
          */
         post: operations["create_flag"];
         delete?: never;
@@ -376,17 +581,23 @@ export interface paths {
         /**
          * Get Flag
          * @description One flag.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["get_flag"];
         /**
          * Update Flag
          * @description Update a flag. Only the given fields change.
+         *
+         *     Requires the permission `flags:write`.
          */
         put: operations["update_flag"];
         post?: never;
         /**
          * Delete Flag
          * @description Delete a flag with its rules. Its evaluation history is kept.
+         *
+         *     Requires the permission `flags:write`.
          */
         delete: operations["delete_flag"];
         options?: never;
@@ -406,6 +617,8 @@ export interface paths {
         /**
          * Toggle Flag
          * @description Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept.
+         *
+         *     Requires the permission `flags:toggle`.
          */
         post: operations["toggle_flag"];
         delete?: never;
@@ -424,12 +637,16 @@ export interface paths {
         /**
          * List Rules
          * @description The rules of a flag in the order in which they are tried: highest priority first, then oldest first.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_rules"];
         put?: never;
         /**
          * Create Rule
          * @description Create a rule.
+         *
+         *     Requires the permission `rules:write`.
          */
         post: operations["create_rule"];
         delete?: never;
@@ -448,17 +665,23 @@ export interface paths {
         /**
          * Get Rule
          * @description One rule.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["get_rule"];
         /**
          * Update Rule
          * @description Update a rule. Only the given fields change.
+         *
+         *     Requires the permission `rules:write`.
          */
         put: operations["update_rule"];
         post?: never;
         /**
          * Delete Rule
          * @description Delete a rule.
+         *
+         *     Requires the permission `rules:write`.
          */
         delete: operations["delete_rule"];
         options?: never;
@@ -476,6 +699,8 @@ export interface paths {
         /**
          * List Environment Rules
          * @description The rules of all flags of an environment, grouped by flag, in the order in which they are tried.
+         *
+         *     Requires the permission `flags:read`.
          */
         get: operations["list_environment_rules"];
         put?: never;
@@ -498,6 +723,8 @@ export interface paths {
         /**
          * Explain
          * @description Explain why flags are on or off for a user, saved or not. This is not an evaluation, and it is not recorded.
+         *
+         *     Requires the permission `flags:read`.
          */
         post: operations["explain"];
         delete?: never;
@@ -518,6 +745,8 @@ export interface paths {
         /**
          * Preview Impact
          * @description Count the recorded users for whom a change to a flag would change its result. Nothing is stored.
+         *
+         *     Requires the permission `evaluations:read`.
          */
         post: operations["preview_impact"];
         delete?: never;
@@ -538,6 +767,8 @@ export interface paths {
          * @description The changes in a project, newest first: to itself, its SDK key, environments, segments, flags and rules.
          *
          *     Changes of deleted environments and flags are included.
+         *
+         *     Requires the permission `audit:read`.
          */
         get: operations["list_project_changes"];
         put?: never;
@@ -558,6 +789,8 @@ export interface paths {
         /**
          * List Changes
          * @description The changes in an environment, newest first, including those of deleted flags.
+         *
+         *     Requires the permission `audit:read`.
          */
         get: operations["list_changes"];
         put?: never;
@@ -598,6 +831,8 @@ export interface paths {
         /**
          * List Evaluations
          * @description The evaluations of an environment, newest first, with the result and reason for each flag.
+         *
+         *     Requires the permission `evaluations:read`.
          */
         get: operations["list_evaluations"];
         put?: never;
@@ -618,6 +853,8 @@ export interface paths {
         /**
          * List Flag Evaluations
          * @description The evaluations of a flag, newest first, with the result and reason.
+         *
+         *     Requires the permission `evaluations:read`.
          */
         get: operations["list_flag_evaluations"];
         put?: never;
@@ -640,6 +877,8 @@ export interface paths {
          * @description How often each flag was on and off, by interval and reason.
          *
          *     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
+         *
+         *     Requires the permission `evaluations:read`.
          */
         get: operations["summarise_evaluations"];
         put?: never;
@@ -756,6 +995,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Acceptance
+         * @description The token in the link of the mail.
+         */
+        Acceptance: {
+            /** Token */
+            token: string;
+        };
         /**
          * AccountOut
          * @description An account as its owner sees it.
@@ -1493,6 +1740,50 @@ export interface components {
             complete: boolean;
         };
         /**
+         * InvitationOut
+         * @description An invitation. `sent_at` is when it was last mailed, and null until then.
+         */
+        InvitationOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Email */
+            email: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+            /**
+             * Environments
+             * @description The roles in environments, by their keys, that replace the role in the project.
+             */
+            environments: {
+                [key: string]: "admin" | "editor" | "viewer";
+            };
+            /**
+             * Inviter Id
+             * Format: uuid
+             */
+            inviter_id: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
+            /** Sent At */
+            sent_at: string | null;
+        };
+        /**
          * Login
          * @description Credentials. Any text is accepted, because anything but an account's email and password is simply wrong.
          */
@@ -1512,6 +1803,84 @@ export interface components {
              * Format: uuid
              */
             user_id: string;
+        };
+        /**
+         * MemberOut
+         * @description A member: `role` holds in the whole project but for the environments whose keys have their own role.
+         */
+        MemberOut: {
+            /**
+             * Account Id
+             * Format: uuid
+             */
+            account_id: string;
+            /** Email */
+            email: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+            /**
+             * Environments
+             * @description The roles in environments, by their keys, that replace the role in the project.
+             */
+            environments: {
+                [key: string]: "admin" | "editor" | "viewer";
+            };
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /**
+         * MemberUpdate
+         * @description The fields to change. `environments` is replaced whole.
+         */
+        MemberUpdate: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role?: "owner" | "admin" | "editor" | "viewer";
+            /**
+             * Environments
+             * @description The roles in environments, by their keys, that replace the role in the project.
+             */
+            environments?: {
+                [key: string]: "admin" | "editor" | "viewer";
+            };
+            /** @description Accepted and ignored. */
+            readonly account_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly email?: unknown;
+        };
+        /**
+         * MembershipOut
+         * @description The project of which you are now a member, and your roles.
+         */
+        MembershipOut: {
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+            /**
+             * Environments
+             * @description The roles in environments, by their keys, that replace the role in the project.
+             */
+            environments: {
+                [key: string]: "admin" | "editor" | "viewer";
+            };
         };
         /**
          * MessageOut
@@ -1580,6 +1949,29 @@ export interface components {
              * @default []
              */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
+        };
+        /**
+         * NewInvitation
+         * @description An address to invite, and the role that it gets.
+         */
+        NewInvitation: {
+            /**
+             * Email
+             * Format: email
+             */
+            email: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+            /**
+             * Environments
+             * @description The roles in environments, by their keys, that replace the role in the project.
+             */
+            environments?: {
+                [key: string]: "admin" | "editor" | "viewer";
+            };
         };
         /**
          * NewProject
@@ -1655,6 +2047,23 @@ export interface components {
          */
         Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
         /**
+         * OwnPermissionsOut
+         * @description Your role, and what it allows in the whole project and in each of its environments by key.
+         */
+        OwnPermissionsOut: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+            /** Permissions */
+            permissions: components["schemas"]["Permission"][];
+            /** Environments */
+            environments: {
+                [key: string]: components["schemas"]["Permission"][];
+            };
+        };
+        /**
          * PasswordChange
          * @description A new password, with the current one.
          */
@@ -1680,6 +2089,12 @@ export interface components {
              */
             newPassword: string;
         };
+        /**
+         * Permission
+         * @description What a role may allow.
+         * @enum {string}
+         */
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write";
         /**
          * PrerequisiteBody
          * @description Another flag of the environment that must be on, or off, or on with one of some variants.
@@ -1754,6 +2169,12 @@ export interface components {
              * @default null
              */
             errors?: components["schemas"]["FieldProblem"][] | null;
+            /**
+             * Permission
+             * @description The permission that your role does not have.
+             * @default null
+             */
+            permission?: string | null;
         };
         /**
          * ProjectOut
@@ -1771,9 +2192,10 @@ export interface components {
             description: string | null;
             /**
              * Sdk Key
+             * @description Null if your role does not have the permission `keys:read`.
              * @example sdk_Zp3w…
              */
-            sdk_key: string;
+            sdk_key: string | null;
             /**
              * Created At
              * Format: date-time
@@ -1820,6 +2242,11 @@ export interface components {
              * Format: password
              */
             password: string;
+            /**
+             * Invitation
+             * @description The token of an invitation to this address; also if registration is closed.
+             */
+            invitation?: string | null;
         };
         /**
          * ResetRequest
@@ -2260,7 +2687,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Registration is closed. */
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2833,6 +3260,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -2904,6 +3340,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -2962,6 +3407,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3041,8 +3495,744 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_members: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_own_permissions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPermissionsOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_invitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_invitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewInvitation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    send_invitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    accept_invitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Acceptance"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MembershipOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3133,6 +4323,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3202,6 +4401,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3286,6 +4494,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3358,6 +4575,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3417,6 +4643,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3498,6 +4733,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3567,6 +4811,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3651,6 +4904,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3716,6 +4978,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3789,6 +5060,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -3850,6 +5130,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3932,6 +5221,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4002,6 +5300,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4087,6 +5394,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4153,6 +5469,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4236,6 +5561,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4312,6 +5646,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4413,6 +5756,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4484,6 +5836,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4570,6 +5931,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4644,6 +6014,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4705,6 +6084,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4787,6 +6175,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -4852,6 +6249,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4950,6 +6356,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -5006,7 +6421,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
@@ -5044,6 +6459,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5118,6 +6542,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5273,6 +6706,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -5360,6 +6802,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The resource does not exist or is not yours. */
             404: {
                 headers: {
@@ -5430,6 +6881,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

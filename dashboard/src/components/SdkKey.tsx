@@ -1,6 +1,6 @@
 /** The SDK key: hidden at first, can be shown, copied, and regenerated after a warning. */
 
-import { Button, Stack } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Project } from "../api/client";
 import { useRegenerateKey } from "../api/projects";
@@ -14,6 +14,14 @@ import { IconEye, IconEyeOff, IconRefresh } from "./icons";
 import classes from "./SdkKey.module.css";
 
 export function SdkKey({ project }: { project: Project }) {
+  return project.sdk_key === null ? (
+    <Text c="dimmed">{t.settings.keyNotShown}</Text>
+  ) : (
+    <VisibleKey project={project} sdkKey={project.sdk_key} />
+  );
+}
+
+function VisibleKey({ project, sdkKey }: { project: Project; sdkKey: string }) {
   const [revealed, eye] = useDisclosure(false);
   const regeneration = useDialog();
   const { mutateAsync: regenerate } = useRegenerateKey(project.id);
@@ -26,12 +34,12 @@ export function SdkKey({ project }: { project: Project }) {
     <Stack gap="sm" align="flex-start">
       <div className={classes.key}>
         <code className={classes.text} data-testid="sdk-key">
-          {revealed ? project.sdk_key : `${project.sdk_key.slice(0, 8)}${"•".repeat(24)}`}
+          {revealed ? sdkKey : `${sdkKey.slice(0, 8)}${"•".repeat(24)}`}
         </code>
         <IconButton hint={revealed ? t.settings.conceal : t.settings.reveal} onClick={eye.toggle}>
           {revealed ? <IconEyeOff size={16} /> : <IconEye size={16} />}
         </IconButton>
-        <CopyIcon text={project.sdk_key} label={t.settings.copyKey} />
+        <CopyIcon text={sdkKey} label={t.settings.copyKey} />
       </div>
       <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={regeneration.open}>
         {t.settings.regenerate}

@@ -15,10 +15,10 @@ import classes from "./Simulator.module.css";
 
 export function Simulator({ project, environment, flag, rules }: FlagPlace & { readonly rules: readonly Rule[] }) {
   const form = useForm<Asked>({ initialValues: { userId: "", userEmail: "", attributes: [] } });
-  const { mutateAsync, data, variables, isSuccess, isIdle } = useEvaluate(project.sdk_key, environment);
+  const { mutateAsync, data, variables, isSuccess, isIdle } = useEvaluate(project.sdk_key ?? "", environment);
   const answer = data && Object.hasOwn(data.flags, flag.key) ? data.flags[flag.key] : undefined;
   const ask = (busy: boolean) => (
-    <Button type="submit" variant="default" loading={busy}>
+    <Button type="submit" variant="default" loading={busy} disabled={project.sdk_key === null}>
       {t.simulator.ask}
     </Button>
   );
@@ -26,7 +26,7 @@ export function Simulator({ project, environment, flag, rules }: FlagPlace & { r
     <section className={classes.simulator} aria-label={t.simulator.heading}>
       <Title order={2}>{t.simulator.heading}</Title>
       <Text c="dimmed" size="sm" mb="sm">
-        {t.simulator.intro}
+        {project.sdk_key === null ? t.settings.keyNotShown : t.simulator.intro}
       </Text>
       <Form form={form} onSubmit={mutateAsync} buttons={ask}>
         <TextInput

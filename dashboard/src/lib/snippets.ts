@@ -10,13 +10,18 @@ export interface Target {
 }
 
 interface Place {
-  readonly project: { readonly sdk_key: string };
+  readonly project: { readonly sdk_key: string | null };
   readonly environment: { readonly key: string };
 }
 
-/** The URL of this page's own server. */
+/** The URL of this page's own server, and the SDK key or a placeholder if the user's role does not show it. */
 export function targetOf({ project, environment }: Place, flagKey: string): Target {
-  return { origin: window.location.origin, sdkKey: project.sdk_key, environment: environment.key, flagKey };
+  return {
+    origin: window.location.origin,
+    sdkKey: project.sdk_key ?? "YOUR_SDK_KEY",
+    environment: environment.key,
+    flagKey,
+  };
 }
 
 export const LANGUAGES = ["curl", "Python", "JavaScript"] as const;

@@ -18,6 +18,7 @@ export const settings = {
   saved: "Saved",
   sdkKey: "SDK key",
   sdkKeyText: "Your application sends it in the X-SDK-Key header. The key works in every environment of the project.",
+  keyNotShown: "Your role in this project does not show the SDK key. Ask an owner or an admin.",
   reveal: "Show the key",
   conceal: "Hide the key",
   copyKey: "Copy key",

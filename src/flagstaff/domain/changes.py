@@ -1,6 +1,7 @@
 """Changes: every write is recorded in the audit trail, and announced so that snapshots stay up to date."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -9,14 +10,17 @@ from uuid import UUID
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.invitations import Invitation
+from flagstaff.domain.members import Member
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.variants import Variant
 
-Resource = Account | Project | Environment | Flag | Rule | Segment
+Resource = Account | Project | Environment | Flag | Rule | Segment | Member | Invitation
 
+_ABOUT_PEOPLE = ("member.", "invitation.")
 _SECRET = frozenset({"sdk_key", "password_hash"})
 
 
@@ -58,6 +62,11 @@ class Change:
     scope: Scope
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+
+    @property
+    def affects_evaluations(self) -> bool:
+        """Whether snapshots must be loaded again: a change of people's roles is in no snapshot."""
+        return not self.action.startswith(_ABOUT_PEOPLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,8 @@ def _as_json(value: Any) -> Any:
             return format_moment(value)
         case UUID():
             return str(value)
+        case Mapping():
+            return {name: _as_json(each) for name, each in value.items()}
         case tuple():
             return [_as_json(each) for each in value]
         case Variant():

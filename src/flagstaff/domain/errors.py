@@ -31,12 +31,19 @@ class Error(Exception):
     """An error that is reported to the caller; `message` never contains a secret, SQL or a path."""
 
     def __init__(
-        self, code: Code, message: str, *, fields: Sequence[FieldError] = (), retry_after_seconds: int | None = None
+        self,
+        code: Code,
+        message: str,
+        *,
+        fields: Sequence[FieldError] = (),
+        permission: str | None = None,
+        retry_after_seconds: int | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.fields = tuple(fields)
+        self.permission = permission  # the one that is missing
         self.retry_after_seconds = retry_after_seconds
 
     def inside(self, parent: str) -> "Error":
@@ -53,6 +60,16 @@ def invalid_field(field: str, message: str) -> Error:
 def not_found(resource: str) -> Error:
     """The error for a resource that does not exist or belongs to someone else."""
     return Error(Code.NOT_FOUND, f"There is no such {resource}.")
+
+
+def forbidden(permission: str, place: str) -> Error:
+    """The error for an action that needs a permission in a place, such as `in the whole project`."""
+    return Error(
+        Code.FORBIDDEN,
+        f"This requires the permission {permission} {place}, which your role does not have. Ask an owner or an admin "
+        "of the project.",
+        permission=permission,
+    )
 
 
 _BEFORE_A_REPEAT = (

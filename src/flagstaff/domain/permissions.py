@@ -1,16 +1,121 @@
-"""Permissions. All checks are made here, so that members and roles can be added in one place."""
+"""Permissions: who may do what in a project. All checks are made here, by the one table.
 
-from flagstaff.domain.changes import Actor
-from flagstaff.domain.errors import not_found
-from flagstaff.domain.projects import Project
+A member has a role in the project, and may have other roles in some of its environments:
+
+- What concerns one environment needs the permission in that environment.
+- What concerns the whole project needs it everywhere, in the project and in each environment with its own role: a
+  change to a segment or to the SDK key takes effect in all of them, and whoever manages members could lift any
+  restriction.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from flagstaff.domain.errors import forbidden, not_found
+from flagstaff.domain.members import Member, Role
 
 
-def require_access(actor: Actor, project: Project | None) -> Project:
-    """Return the project if the actor may see it. A project is visible only to its creator.
+class Permission(StrEnum):
+    """What a role may allow."""
+
+    PROJECT_READ = "project:read"
+    PROJECT_WRITE = "project:write"
+    PROJECT_DELETE = "project:delete"
+    ENVIRONMENTS_WRITE = "environments:write"
+    SEGMENTS_WRITE = "segments:write"
+    FLAGS_READ = "flags:read"
+    FLAGS_WRITE = "flags:write"
+    FLAGS_TOGGLE = "flags:toggle"
+    RULES_WRITE = "rules:write"
+    EVALUATIONS_READ = "evaluations:read"
+    AUDIT_READ = "audit:read"
+    KEYS_READ = "keys:read"
+    KEYS_ROTATE = "keys:rotate"
+    MEMBERS_READ = "members:read"
+    MEMBERS_WRITE = "members:write"
+    OWNERS_WRITE = "owners:write"
+
+
+MEANINGS: Mapping[Permission, str] = {
+    Permission.PROJECT_READ: "see the project, its environments and its segments",
+    Permission.PROJECT_WRITE: "change the name and the description of the project",
+    Permission.PROJECT_DELETE: "delete the project",
+    Permission.ENVIRONMENTS_WRITE: "create, rename and delete environments",
+    Permission.SEGMENTS_WRITE: "create, change and delete segments",
+    Permission.FLAGS_READ: "see flags and their rules",
+    Permission.FLAGS_WRITE: "create, change and delete flags",
+    Permission.FLAGS_TOGGLE: "switch flags on and off with the toggle",
+    Permission.RULES_WRITE: "create, change and delete rules",
+    Permission.EVALUATIONS_READ: "see the evaluation history",
+    Permission.AUDIT_READ: "see the audit trail",
+    Permission.KEYS_READ: "see the SDK key",
+    Permission.KEYS_ROTATE: "replace the SDK key",
+    Permission.MEMBERS_READ: "see the members and the invitations",
+    Permission.MEMBERS_WRITE: "invite, change and remove members that are not owners",
+    Permission.OWNERS_WRITE: "invite and make owners, and change and remove them",
+}
+
+_VIEWER = frozenset(
+    {
+        Permission.PROJECT_READ,
+        Permission.FLAGS_READ,
+        Permission.EVALUATIONS_READ,
+        Permission.AUDIT_READ,
+        Permission.MEMBERS_READ,
+    }
+)
+_EDITOR = _VIEWER | {
+    Permission.SEGMENTS_WRITE,
+    Permission.FLAGS_WRITE,
+    Permission.FLAGS_TOGGLE,
+    Permission.RULES_WRITE,
+    Permission.KEYS_READ,
+}
+_ADMIN = _EDITOR | {
+    Permission.PROJECT_WRITE,
+    Permission.ENVIRONMENTS_WRITE,
+    Permission.KEYS_ROTATE,
+    Permission.MEMBERS_WRITE,
+}
+
+PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
+    Role.OWNER: frozenset(Permission),
+    Role.ADMIN: _ADMIN,
+    Role.EDITOR: _EDITOR,
+    Role.VIEWER: _VIEWER,
+}
+
+
+def may(member: Member, permission: Permission, environment: str | None = None) -> bool:
+    """Whether a member has a permission in the environment with this key, or without one, in the whole project."""
+    if environment is not None:
+        return permission in PERMISSIONS[member.environments.get(environment, member.role)]
+    return all(permission in PERMISSIONS[role] for role in (member.role, *member.environments.values()))
+
+
+def require(member: Member | None, permission: Permission, environment: str | None = None) -> Member:
+    """Return the member if it has the permission in the environment with this key, or in the whole project.
 
     Raises:
-        Error: NOT_FOUND, both for a project that does not exist and for one that belongs to someone else.
+        Error: NOT_FOUND without a member, whether or not the project exists; FORBIDDEN, which names the permission.
     """
-    if project is None or project.owner_id != actor.account_id:
+    if member is None:
         raise not_found("project")
-    return project
+    if not may(member, permission, environment):
+        raise forbidden(permission, f"in the environment {environment}" if environment else "in the whole project")
+    return member
+
+
+def may_grant(member: Member, role: Role) -> bool:
+    """Whether a member may give and take a role: only owners make owners."""
+    return may(member, _needed_to_grant(role))
+
+
+def require_grant(member: Member, *roles: Role) -> None:
+    """Raise Error FORBIDDEN unless the member may give and take these roles."""
+    for role in roles:
+        require(member, _needed_to_grant(role))
+
+
+def _needed_to_grant(role: Role) -> Permission:
+    return Permission.OWNERS_WRITE if role is Role.OWNER else Permission.MEMBERS_WRITE

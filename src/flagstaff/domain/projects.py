@@ -7,13 +7,16 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project; its `sdk_key` serves all of its environments."""
+    """A project; its `sdk_key` serves all of its environments and is None where it is not shown.
+
+    It counts against the quota of the account `owner_id`, which is always one of its owners.
+    """
 
     id: UUID
     owner_id: UUID
     name: str
     description: str | None
-    sdk_key: str
+    sdk_key: str | None
     created_at: datetime
     updated_at: datetime
 

@@ -14,9 +14,13 @@ class Quota:
     resources: str
     setting: str
 
+    def has_room(self, present: int) -> bool:
+        """Whether there may be one more."""
+        return present < self.maximum
+
     def require_room(self, present: int) -> None:
         """Raise Error CONFLICT if the quota is reached."""
-        if present >= self.maximum:
+        if not self.has_room(present):
             raise Error(
                 Code.CONFLICT,
                 f"The {self.place} has {present} {self.resources}, and {self.setting} allows {self.maximum}. "

@@ -4,6 +4,7 @@ A mail is checked in the form in which it is sent: parsing it must give exactly 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email import message_from_string
@@ -15,6 +16,7 @@ from html import escape
 from urllib.parse import quote
 
 from flagstaff.domain.accounts import RESET_LIFETIME, check_email
+from flagstaff.domain.invitations import INVITATION_LIFETIME
 
 _ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")
@@ -61,6 +63,48 @@ background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Ch
 </html>
 """
 
+_INVITATION_TEXT = """\
+Hello,
+
+a member of a project has invited you to join it on Flagstaff at
+{public_url}
+
+To accept, open this link:
+
+{link}
+
+It works once, and only for {days} days. If you have no account yet, register
+with this address.
+
+If you do not expect an invitation, ignore this mail.
+"""
+
+_INVITATION_HTML = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>You are invited to a project on Flagstaff</title>
+</head>
+<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
+<div style="max-width: 520px; margin: 0 auto">
+<p>Hello,</p>
+<p>a member of a project has invited you to join it on Flagstaff at
+<a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
+<p style="margin: 28px 0"><a href="{link}" style="display: inline-block; padding: 12px 22px; border-radius: 6px;
+background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Accept the invitation</a></p>
+<p>The button works once, and only for {days} days. If you have no account yet, register with this
+address. If it does nothing, open this link:<br>
+<a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
+<p>If you do not expect an invitation, ignore this mail.</p>
+</div>
+</body>
+</html>
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:
@@ -84,20 +128,45 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
     Raises:
         ValueError: no mail can be sent to the recipient; the message does not contain the address.
     """
+    link = f"{public_url}/reset-password?token={quote(token, safe='')}"
+    values: dict[str, str | int] = {"public_url": public_url, "link": link, "minutes": RESET_LIFETIME.seconds // 60}
+    return _compose(
+        sender, recipient, "Reset your Flagstaff password", _RESET_TEXT, _RESET_HTML, values, sent_at=sent_at
+    )
+
+
+def invitation(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> Mail:
+    """The mail with the link that accepts an invitation; arguments and errors are those of `password_reset`.
+
+    It contains nothing that the inviter has written, so that nobody can send messages of their own with it.
+    """
+    link = f"{public_url}/invitation?token={quote(token, safe='')}"
+    values: dict[str, str | int] = {"public_url": public_url, "link": link, "days": INVITATION_LIFETIME.days}
+    subject = "You are invited to a project on Flagstaff"
+    return _compose(sender, recipient, subject, _INVITATION_TEXT, _INVITATION_HTML, values, sent_at=sent_at)
+
+
+def _compose(
+    sender: str,
+    recipient: str,
+    subject: str,
+    text: str,
+    html: str,
+    values: Mapping[str, str | int],
+    *,
+    sent_at: datetime,
+) -> Mail:
     message = EmailMessage(policy=SMTPUTF8)
     message["From"] = sender
     message["To"] = to = _address(recipient)
-    message["Subject"] = subject = "Reset your Flagstaff password"
+    message["Subject"] = subject
     message["Date"] = sent_at
     mailbox = message["From"].addresses[0]
     message["Message-ID"] = make_msgid(domain=mailbox.domain)
     message["Auto-Submitted"] = "auto-generated"
-    link = f"{public_url}/reset-password?token={quote(token, safe='')}"
-    minutes = RESET_LIFETIME.seconds // 60
-    text = _RESET_TEXT.format(public_url=public_url, link=link, minutes=minutes)
-    html = _RESET_HTML.format(public_url=escape(public_url), link=escape(link), minutes=minutes)
-    message.set_content(text, charset="us-ascii", cte="7bit")
-    message.add_alternative(html, subtype="html", charset="us-ascii", cte="7bit")
+    message.set_content(text.format(**values), charset="us-ascii", cte="7bit")
+    escaped = {name: escape(str(value)) for name, value in values.items()}
+    message.add_alternative(html.format(**escaped), subtype="html", charset="us-ascii", cte="7bit")
     mail = Mail(mailbox.addr_spec, to.addr_spec, bytes(message))
     _check(mail, subject)
     return mail

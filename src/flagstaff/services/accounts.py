@@ -1,6 +1,5 @@
 """Accounts: registration, login and logout, and password changes."""
 
-import hashlib
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -17,8 +16,9 @@ from flagstaff.domain.accounts import (
 )
 from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.domain.errors import Code, Error, invalid_field
+from flagstaff.services.admission import admit, find_invitation
 from flagstaff.services.passwords import Passwords
-from flagstaff.services.tokens import Claims, Tokens
+from flagstaff.services.tokens import Claims, Tokens, hash_token
 from flagstaff.storage import accounts
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -36,9 +36,17 @@ class Accounts:
     tokens: Tokens
     mail_reset_token: Callable[[str, str], Awaitable[None]]  # called with the email and the token
 
-    async def register(self, *, email: str, password: str, client: str = "") -> Account:
-        """Create an account; raises Error CONFLICT if the email is taken, INVALID if the password is the email."""
+    async def register(self, *, email: str, password: str, invitation: str | None = None, client: str = "") -> Account:
+        """Create an account, which becomes a member of a project if the token of its invitation is given.
+
+        Raises:
+            Error: CONFLICT if the email is taken, INVALID if the password is the email or the invitation is not valid
+                for it.
+        """
         _check_password_of(email, password, field="password")
+        if invitation is not None:  # before the expensive hash
+            async with self.database.read() as connection:
+                await find_invitation(connection, invitation, email, self.now(), field="invitation")
         password_hash = await self.passwords.hash(password, client=client)
         account = Account(uuid7(), email, password_hash, created_at=self.now())
         async with self.database.transaction() as transaction:
@@ -47,6 +55,8 @@ class Accounts:
             await record(
                 transaction, change_of(actor, "account.registered", account.created_at, Scope(), after=account)
             )
+            if invitation is not None:
+                await admit(transaction, actor, invitation, self.now(), field="invitation")
         return account
 
     async def log_in(self, *, email: str, password: str, client: str = "") -> str:
@@ -125,7 +135,7 @@ class Accounts:
                 return
             await accounts.create_reset(
                 connection,
-                token_hash=_hash(token),
+                token_hash=hash_token(token),
                 account_id=account.id,
                 created_at=now,
                 expires_at=now + RESET_LIFETIME,
@@ -142,7 +152,7 @@ class Accounts:
                 password is the email.
         """
         async with self.database.read() as connection:
-            owner_id = await accounts.find_reset_account(connection, _hash(token), self.now())
+            owner_id = await accounts.find_reset_account(connection, hash_token(token), self.now())
             owner = await accounts.find_account(connection, owner_id) if owner_id else None
         if owner is None:
             raise _invalid_reset()  # before the expensive hash
@@ -150,12 +160,12 @@ class Accounts:
         password_hash = await self.passwords.hash(new_password, client=client)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            account_id = await accounts.find_reset_account(connection, _hash(token), self.now())
+            account_id = await accounts.find_reset_account(connection, hash_token(token), self.now())
             if account_id is None:
                 raise _invalid_reset()
             await accounts.lock_account(connection, account_id)
             # If several requests use one link at once, the lock lets one pass; the others find the link used.
-            if await accounts.find_reset_account(connection, _hash(token), self.now()) is None:
+            if await accounts.find_reset_account(connection, hash_token(token), self.now()) is None:
                 raise _invalid_reset()
             account = await accounts.find_account(connection, account_id)
             assert account is not None
@@ -212,11 +222,6 @@ def _invalid_token() -> Error:
 
 def _wrong_password() -> Error:
     return Error(Code.UNAUTHENTICATED, "The current password is wrong.")
-
-
-def _hash(token: str) -> bytes:
-    # The token has 256 random bits, so a fast hash hides it well enough; NUL or surrogates in a guess must not raise.
-    return hashlib.sha256(token.encode(errors="surrogatepass")).digest()
 
 
 def _invalid_reset() -> Error:

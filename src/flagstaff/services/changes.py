@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor, NumberedChange
+from flagstaff.domain.permissions import Permission
 from flagstaff.services.access import open_environment, open_project
 from flagstaff.storage import changes
 from flagstaff.storage.accounts import find_account_by_email
@@ -46,7 +47,7 @@ class Changes:
     ) -> ChangesPage:
         """The changes of a project and of everything in it, including deleted resources."""
         async with self.database.read() as connection:
-            await open_project(connection, actor, project_id)
+            await open_project(connection, actor, project_id, Permission.AUDIT_READ)
             found = await _resolve(connection, project_id, wanted)
             if found is None:
                 return ChangesPage([], None)
@@ -66,7 +67,7 @@ class Changes:
     ) -> ChangesPage:
         """The changes in an environment, or of one flag and its rules, also after its deletion."""
         async with self.database.read() as connection:
-            await open_environment(connection, actor, project_id, environment_id)
+            await open_environment(connection, actor, project_id, environment_id, Permission.AUDIT_READ)
             items = await changes.list_environment_changes(
                 connection, environment_id, flag_id=flag_id, before=before, limit=limit + 1
             )

@@ -10,6 +10,7 @@ from uuid_utils.compat import uuid7
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
@@ -32,7 +33,9 @@ class Environments:
         now = self.now()
         environment = Environment(uuid7(), project_id, name, key, created_at=now)
         async with self.database.transaction() as transaction:
-            await open_project(transaction.connection, actor, project_id, for_update=True)
+            await open_project(
+                transaction.connection, actor, project_id, Permission.ENVIRONMENTS_WRITE, for_update=True
+            )
             self.quota.require_room(await environments.count_environments(transaction.connection, project_id))
             await environments.create_environment(transaction.connection, environment)
             scope = Scope(project_id, environment.id)
@@ -42,14 +45,14 @@ class Environments:
     async def list_environments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Environment]:
         """The environments of a project, oldest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
-            await open_project(connection, actor, project_id)
+            await open_project(connection, actor, project_id, Permission.PROJECT_READ)
             found = await environments.list_environments(connection, project_id, window)
         return await collect(found)
 
     async def get_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Environment:
         """One environment."""
         async with self.database.read() as connection:
-            return await open_environment(connection, actor, project_id, environment_id)
+            return await open_environment(connection, actor, project_id, environment_id, Permission.PROJECT_READ)
 
     async def update_environment(
         self, actor: Actor, project_id: UUID, environment_id: UUID, *, name: str | None = None, key: str | None = None
@@ -62,7 +65,9 @@ class Environments:
         scope = Scope(project_id, environment_id)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            environment = await open_environment(connection, actor, project_id, environment_id, for_update=True)
+            environment = await open_environment(
+                connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
+            )
             require_same_key(environment.key, key)
             updated = replace(environment, name=name or environment.name)
             if updated != environment:
@@ -76,7 +81,9 @@ class Environments:
         scope = Scope(project_id, environment_id)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            environment = await open_environment(connection, actor, project_id, environment_id, for_update=True)
+            environment = await open_environment(
+                connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
+            )
             await environments.delete_environment(connection, environment_id)
             change = change_of(actor, "environment.deleted", self.now(), scope, before=environment)
             await record(transaction, change)

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
+from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.explanation import explain
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.snapshot import CURRENT_TIME
@@ -77,7 +78,7 @@ class Explanations:
         """
         checked = await check_values(draft) if draft is not None else None
         async with self.database.read() as connection:
-            environment = await open_environment(connection, actor, project_id, environment_id)
+            environment = await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
             drafted = None
             if checked is not None:
                 drafted = await read_draft(connection, environment, checked, self.now())

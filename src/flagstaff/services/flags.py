@@ -13,6 +13,7 @@ from flagstaff.domain.flags import Flag
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
@@ -48,7 +49,9 @@ class Flags:
             **values,
         )
         async with self.database.transaction() as transaction:
-            await open_environment(transaction.connection, actor, project_id, environment_id, for_update=True)
+            await open_environment(
+                transaction.connection, actor, project_id, environment_id, Permission.FLAGS_WRITE, for_update=True
+            )
             self.quota.require_room(await flags.count_flags(transaction.connection, environment_id))
             await require_prerequisites(transaction.connection, flag)
             await flags.create_flag(transaction.connection, flag)
@@ -65,14 +68,14 @@ class Flags:
     ) -> list[Flag]:
         """The flags of an environment, newest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
-            await open_environment(connection, actor, project_id, environment_id)
+            await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
             found = await flags.list_flags(connection, environment_id, window)
         return await collect(found)
 
     async def get_flag(self, actor: Actor, path: FlagPath) -> Flag:
         """One flag."""
         async with self.database.read() as connection:
-            return await open_flag(connection, actor, path)
+            return await open_flag(connection, actor, path, Permission.FLAGS_READ)
 
     async def update_flag(
         self,
@@ -90,7 +93,7 @@ class Flags:
                 room for the variants.
         """
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
             require_same_key(flag.key, key)
             updated = replace(flag, **values)
             if updated == flag:
@@ -108,7 +111,7 @@ class Flags:
     async def toggle_flag(self, actor: Actor, path: FlagPath) -> Flag:
         """Flip `enabled`; rules and rollout stay as they are."""
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_TOGGLE, for_update=True)
             flipped = replace(flag, enabled=not flag.enabled)
             return await self._write(transaction, "flag.toggled", actor, flag, flipped)
 
@@ -119,7 +122,7 @@ class Flags:
             Error: CONFLICT, which names the flags, if it is a prerequisite of others.
         """
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
             await require_unneeded(transaction.connection, flag)
             await flags.delete_flag(transaction.connection, path.flag_id)
             await record(transaction, change_of(actor, "flag.deleted", self.now(), scope_of(flag), before=flag))

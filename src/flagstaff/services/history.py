@@ -8,6 +8,7 @@ from uuid import UUID
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import invalid_field
+from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.history.users import DistinctUsers
@@ -117,7 +118,7 @@ class History:
     ) -> EvaluationsPage:
         """The evaluations of an environment with ids below `before`, including those of deleted flags."""
         async with self.database.read() as connection:
-            await open_environment(connection, actor, project_id, environment_id)
+            await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
         return await self._list(environment_id, wanted, limit=limit, before=before)
 
     async def list_flag_evaluations(
@@ -125,7 +126,7 @@ class History:
     ) -> EvaluationsPage:
         """The evaluations of a flag with ids below `before`; `wanted` filters by the flag's id."""
         async with self.database.read() as connection:
-            await open_flag(connection, actor, path)
+            await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
         return await self._list(path.environment_id, wanted, limit=limit, before=before)
 
     async def summarise_environment(
@@ -155,7 +156,7 @@ class History:
         if (stop - start) // step > MAX_INTERVALS:
             raise invalid_field("interval", f"must divide the time into at most {MAX_INTERVALS:,} parts")
         async with self.database.read() as connection:
-            await open_environment(connection, actor, project_id, environment_id)
+            await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
         async with self._summaries, self.database.read_history() as connection:
             number = await batches.find_environment_number(connection, environment_id)
             sums = FlagSums(step, MAX_CELLS)

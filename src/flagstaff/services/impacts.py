@@ -11,6 +11,7 @@ from uuid import UUID
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.keys import require_same_key
+from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.comparison import Comparison, Effect
 from flagstaff.pacing import Turns, in_pieces
 from flagstaff.services.access import FlagPath, open_flag
@@ -73,7 +74,7 @@ class Impacts:
         """
         checked = await check_values(draft)
         async with self.database.read() as connection:
-            flag = await open_flag(connection, actor, path)
+            flag = await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
             with inside_draft():
                 require_same_key(flag.key, checked.values["key"])
             environment = await environments.get_environment(connection, path.project_id, path.environment_id)

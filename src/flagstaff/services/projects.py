@@ -1,4 +1,4 @@
-"""Projects, which belong to an account and have one SDK key each."""
+"""Projects, which have members and one SDK key each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,19 +10,24 @@ from uuid_utils.compat import uuid7
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.domain.members import Member
 from flagstaff.domain.moments import later_than
+from flagstaff.domain.permissions import Permission, may
 from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
-from flagstaff.services.access import open_project
-from flagstaff.storage import accounts, environments, projects
+from flagstaff.services.access import open_membership, open_project
+from flagstaff.storage import accounts, environments, members, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """The use cases of projects. All raise Error NOT_FOUND for a project that is not the actor's."""
+    """The use cases of projects. All raise Error NOT_FOUND for a project of which the actor is not a member.
+
+    The projects that they return have an `sdk_key` only if the actor may read it.
+    """
 
     database: Database
     now: Callable[[], datetime]
@@ -59,34 +64,43 @@ class Projects:
         """The actor's projects, newest first; a position is a time of creation and an id."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
-            found = await projects.list_projects(connection, actor.account_id, window)
-        return await collect(found)
+            found = await collect(await projects.list_projects(connection, actor.account_id, window))
+            ids = [project.id for project in found]
+            memberships = await members.list_memberships(connection, actor.account_id, ids)
+        return [_shown(project, memberships[project.id]) for project in found]
 
     async def get_project(self, actor: Actor, project_id: UUID) -> Project:
         """One project."""
         async with self.database.read() as connection:
-            return await open_project(connection, actor, project_id)
+            return _shown(*await open_membership(connection, actor, project_id, Permission.PROJECT_READ))
 
     async def update_project(self, actor: Actor, project_id: UUID, **values: str | None) -> Project:
         """Update `name` and `description` if given; equal values change nothing."""
         async with self.database.transaction() as transaction:
-            project = await open_project(transaction.connection, actor, project_id, for_update=True)
+            project, member = await open_membership(
+                transaction.connection, actor, project_id, Permission.PROJECT_WRITE, for_update=True
+            )
             updated = replace(project, **values)  # type: ignore[arg-type]
-            if updated == project:
-                return project
-            return await self._write(transaction, "project.updated", actor, project, updated)
+            if updated != project:
+                updated = await self._write(transaction, "project.updated", actor, project, updated)
+            return _shown(updated, member)
 
     async def regenerate_key(self, actor: Actor, project_id: UUID) -> Project:
         """Give a project a new SDK key; when this returns, the old one is no longer accepted."""
         async with self.database.transaction() as transaction:
-            project = await open_project(transaction.connection, actor, project_id, for_update=True)
+            project, member = await open_membership(
+                transaction.connection, actor, project_id, Permission.KEYS_ROTATE, for_update=True
+            )
             updated = replace(project, sdk_key=new_sdk_key())
-            return await self._write(transaction, "project.key_regenerated", actor, project, updated)
+            updated = await self._write(transaction, "project.key_regenerated", actor, project, updated)
+            return _shown(updated, member)
 
     async def delete_project(self, actor: Actor, project_id: UUID) -> None:
         """Delete a project with its environments, flags, rules and evaluation history."""
         async with self.database.transaction() as transaction:
-            project = await open_project(transaction.connection, actor, project_id, for_update=True)
+            project = await open_project(
+                transaction.connection, actor, project_id, Permission.PROJECT_DELETE, for_update=True
+            )
             await projects.delete_project(transaction.connection, project_id)
             change = change_of(actor, "project.deleted", self.now(), Scope(project_id), before=project)
             await record(transaction, change)
@@ -99,3 +113,8 @@ class Projects:
         change = change_of(actor, action, after.updated_at, Scope(after.id), before=before, after=after)
         await record(transaction, change)
         return after
+
+
+def _shown(project: Project, member: Member) -> Project:
+    """The project as a member sees it."""
+    return project if may(member, Permission.KEYS_READ) else replace(project, sdk_key=None)

@@ -1,9 +1,13 @@
-"""What flags of an environment say about one another: prerequisites and variants must exist while they are used."""
+"""What resources say about one another: prerequisites, variants and environments must exist while they are used."""
+
+from collections.abc import Mapping
+from uuid import UUID
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.members import Role
 from flagstaff.domain.prerequisites import find_cycle
-from flagstaff.storage import flags, rules
+from flagstaff.storage import flags, members, rules
 from flagstaff.storage.database import Connection
 
 
@@ -88,3 +92,15 @@ def require_variant(flag: Flag, rule: Rule) -> None:
     """Raise Error INVALID for a rule that gives a variant that its flag does not have."""
     if rule.variant is not None and rule.variant not in {variant.key for variant in flag.variants}:
         raise invalid_field("variant", "must be the key of a variant of the flag")
+
+
+async def require_environment_roles(
+    connection: Connection, project_id: UUID, role: Role, environments: Mapping[str, Role]
+) -> None:
+    """Raise Error INVALID unless a role in the project can have these exceptions in environments."""
+    if role is Role.OWNER and environments:
+        raise invalid_field("environments", "must be empty for an owner, whose role holds everywhere")
+    found = await members.find_environment_ids(connection, project_id, environments)
+    for key in environments:
+        if key not in found:
+            raise invalid_field(f"environments.{key}", "is not the key of an environment of this project")

@@ -13,6 +13,7 @@ from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.flags import Rule, RuleType, check_rule_value
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
@@ -45,7 +46,7 @@ class Rules:
         _require_valid_value(rule)
         rule = replace(rule, conditions=await check_given_conditions(rule.conditions))
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             connection = transaction.connection
             await _require_segment(connection, path.project_id, rule)
             require_variant(flag, rule)
@@ -63,7 +64,7 @@ class Rules:
         A position is a priority with its sign changed, a time of creation and an id.
         """
         async with self.database.read() as connection:
-            await open_flag(connection, actor, path)
+            await open_flag(connection, actor, path, Permission.FLAGS_READ)
             found = await rules.list_rules(connection, path.flag_id, window)
         return await collect(found)
 
@@ -75,14 +76,14 @@ class Rules:
         A position is a flag's id and then as in `list_rules`.
         """
         async with self.database.read() as connection:
-            await open_environment(connection, actor, project_id, environment_id)
+            await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
             found = await rules.list_rules_of_environment(connection, environment_id, window)
         return await collect(found)
 
     async def get_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> Rule:
         """One rule."""
         async with self.database.read() as connection:
-            await open_flag(connection, actor, path)
+            await open_flag(connection, actor, path, Permission.FLAGS_READ)
             return await rules.get_rule(connection, path.flag_id, rule_id)
 
     async def update_rule(self, actor: Actor, path: FlagPath, rule_id: UUID, **values: Any) -> Rule:
@@ -93,7 +94,7 @@ class Rules:
         if "conditions" in values:
             values["conditions"] = await check_given_conditions(values["conditions"])
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             updated = replace(rule, **values)
             if updated == rule:
@@ -114,7 +115,7 @@ class Rules:
     async def delete_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> None:
         """Delete a rule."""
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, for_update=True)
+            flag = await open_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             await rules.delete_rule(transaction.connection, rule_id)
             await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))

@@ -13,6 +13,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.domain.segments import Segment
 from flagstaff.pacing import collect
@@ -44,7 +45,7 @@ class Segments:
         values["conditions"] = await check_given_conditions(values["conditions"])
         segment = Segment(id=uuid7(), project_id=project_id, created_at=now, updated_at=now, **values)
         async with self.database.transaction() as transaction:
-            await open_project(transaction.connection, actor, project_id, for_update=True)
+            await open_project(transaction.connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             self.quota.require_room(await segments.count_segments(transaction.connection, project_id))
             await segments.create_segment(transaction.connection, segment)
             await self._require_room_for_conditions(transaction.connection, project_id)
@@ -54,20 +55,20 @@ class Segments:
     async def list_segments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Segment]:
         """The segments of a project, newest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
-            await open_project(connection, actor, project_id)
+            await open_project(connection, actor, project_id, Permission.PROJECT_READ)
             found = await segments.list_segments(connection, project_id, window)
         return await collect(found)
 
     async def get_segment(self, actor: Actor, project_id: UUID, segment_id: UUID) -> Segment:
         """One segment."""
         async with self.database.read() as connection:
-            await open_project(connection, actor, project_id)
+            await open_project(connection, actor, project_id, Permission.PROJECT_READ)
             return await segments.get_segment(connection, project_id, segment_id)
 
     async def list_flags_in(self, actor: Actor, project_id: UUID, segment_id: UUID) -> list[tuple[str, str]]:
         """The flags with a rule for a segment: the keys of their environments and their own."""
         async with self.database.read() as connection:
-            await open_project(connection, actor, project_id)
+            await open_project(connection, actor, project_id, Permission.FLAGS_READ)
             segment = await segments.get_segment(connection, project_id, segment_id)
             return await segments.list_flags_in(connection, project_id, segment.key)
 
@@ -82,7 +83,7 @@ class Segments:
         if "conditions" in values:
             values["conditions"] = await check_given_conditions(values["conditions"])
         async with self.database.transaction() as transaction:
-            await open_project(transaction.connection, actor, project_id, for_update=True)
+            await open_project(transaction.connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             segment = await segments.get_segment(transaction.connection, project_id, segment_id)
             require_same_key(segment.key, key)
             updated = replace(segment, **values)
@@ -101,7 +102,7 @@ class Segments:
         """Delete a segment; raises Error CONFLICT, which names the flags, if a rule refers to it."""
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await open_project(connection, actor, project_id, for_update=True)
+            await open_project(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             segment = await segments.get_segment(connection, project_id, segment_id)
             flags = await segments.list_flags_in(connection, project_id, segment.key)
             if flags:

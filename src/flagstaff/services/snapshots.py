@@ -85,6 +85,7 @@ class SnapshotSource:
             project = await projects.find_project(connection, project_id)
             if project is None:
                 return None
+            assert project.sdk_key is not None  # it is only withheld from people
             found = list(await environments.list_environments(connection, project_id))
             for environment in found:
                 self._compiled.pop(environment.id, None)

@@ -51,7 +51,7 @@ class ChangeFilter:
 
 
 async def record(transaction: Transaction, change: Change) -> None:
-    """Write a change's row. The change is announced when the transaction has committed."""
+    """Write a change's row. If it affects evaluations, it is announced when the transaction has committed."""
     values = {
         "given_at": change.at,
         "project": change.scope.project_id,
@@ -67,8 +67,9 @@ async def record(transaction: Transaction, change: Change) -> None:
         "after": change.after,
     }
     await transaction.connection.execute(_insert, values)
-    await notify_change(transaction.connection, transaction.instance, change.scope)
-    transaction.changes.append(change)
+    if change.affects_evaluations:
+        await notify_change(transaction.connection, transaction.instance, change.scope)
+        transaction.changes.append(change)
 
 
 async def changed_flags(connection: AsyncConnection, environment_id: UUID, since: int) -> tuple[int, set[UUID]]:

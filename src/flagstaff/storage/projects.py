@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.domain.members import Role
 from flagstaff.domain.projects import Project
 from flagstaff.storage import tables
 from flagstaff.storage.lists import Listing
@@ -23,10 +24,13 @@ _project = sa.select(
 )
 # Statements are built once, because SQLAlchemy takes longer to build a statement than to run it.
 _insert = tables.projects.insert()
+_insert_owner = tables.members.insert()
 _by_id = _project.where(_columns.id == sa.bindparam("project"))
 _by_id_for_update = _by_id.with_for_update()
-_of_owner = Listing(
-    _project.where(_columns.owner_id == sa.bindparam("owner")), (_columns.created_at, _columns.id), descending=True
+_of_member = Listing(
+    _project.join(tables.members).where(tables.members.c.account_id == sa.bindparam("account")),
+    (_columns.created_at, _columns.id),
+    descending=True,
 )
 _count = sa.select(sa.func.count()).where(_columns.owner_id == sa.bindparam("owner"))
 _update = tables.projects.update().where(_columns.id == sa.bindparam("project"))
@@ -34,8 +38,10 @@ _delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
 
 
 async def create_project(connection: AsyncConnection, project: Project) -> None:
-    """Insert a project."""
+    """Insert a project, whose owner becomes its first member."""
     await connection.execute(_insert, tables.row_of(tables.projects, project))
+    owner = {"project_id": project.id, "account_id": project.owner_id, "role": Role.OWNER}
+    await connection.execute(_insert_owner, {**owner, "created_at": project.created_at})
 
 
 async def find_project(connection: AsyncConnection, project_id: UUID) -> Project | None:
@@ -54,14 +60,14 @@ async def find_project_for_update(connection: AsyncConnection, project_id: UUID)
     return Project(*row) if row else None
 
 
-async def list_projects(connection: AsyncConnection, owner_id: UUID, window: Window = WHOLE) -> Iterator[Project]:
-    """The projects of an account, newest first, by the time of their creation and their id; converted when read."""
-    rows = await _of_owner.rows(connection, window, {"owner": owner_id})
+async def list_projects(connection: AsyncConnection, account_id: UUID, window: Window = WHOLE) -> Iterator[Project]:
+    """An account's projects, newest first, by the time of their creation and their id; converted when read."""
+    rows = await _of_member.rows(connection, window, {"account": account_id})
     return (Project(*tuple(row)) for row in rows)
 
 
 async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
-    """How many projects an account has."""
+    """How many projects count against an account's quota: those of which it is the first owner."""
     return int((await connection.execute(_count, {"owner": owner_id})).scalar_one())
 
 
@@ -74,6 +80,11 @@ async def update_project(connection: AsyncConnection, project: Project) -> None:
         "updated_at": project.updated_at,
     }
     await connection.execute(_update, {"project": project.id, **values})
+
+
+async def set_owner(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
+    """Set the account against whose quota a project counts."""
+    await connection.execute(_update, {"project": project_id, "owner_id": account_id})
 
 
 async def delete_project(connection: AsyncConnection, project_id: UUID) -> None:

@@ -116,6 +116,58 @@ environments = sa.Table(
     sa.UniqueConstraint("project_id", "key"),
 )
 
+members = sa.Table(
+    "members",
+    metadata,
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
+# The roles of members in single environments, where they replace the role in the project.
+environment_roles = sa.Table(
+    "environment_roles",
+    metadata,
+    sa.Column("project_id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.Uuid, primary_key=True),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["project_id", "account_id"], ["members.project_id", "members.account_id"], ondelete="CASCADE"
+    ),
+)
+
+# The invitations that have not been accepted. `token_hash` is the last mail's; none before the first.
+invitations = sa.Table(
+    "invitations",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("email_identity", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("environments", sa.JSON(none_as_null=True), nullable=False, server_default="{}"),
+    sa.Column("inviter_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("token_hash", sa.LargeBinary, unique=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False),
+    sa.Column("sent_at", Moment),
+    sa.UniqueConstraint("project_id", "email_identity"),
+)
+
+# The mails with invitations of the last day, which are limited by account and by address.
+invitation_mails = sa.Table(
+    "invitation_mails",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("email_identity", sa.Text, nullable=False),
+    sa.Column("sent_at", Moment, nullable=False),
+    sa.Index(None, "account_id", "sent_at"),
+    sa.Index(None, "email_identity", "sent_at"),
+)
+
 flags = sa.Table(
     "flags",
     metadata,

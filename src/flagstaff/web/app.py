@@ -20,7 +20,9 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.impacts import Impacts
+from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
+from flagstaff.services.members import Members
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.services.segments import Segments
@@ -42,6 +44,8 @@ from flagstaff.web.management import (
     flags,
     history,
     impacts,
+    invitations,
+    members,
     projects,
     rules,
     segments,
@@ -64,6 +68,8 @@ class State:
     accounts: Accounts
     known_clients: KnownClients
     projects: Projects
+    members: Members
+    invitations: Invitations
     environments: Environments
     segments: Segments
     flags: Flags
@@ -90,6 +96,8 @@ def create_api() -> FastAPI:
     resources = (
         accounts,
         projects,
+        members,
+        invitations,
         environments,
         segments,
         flags,

@@ -8,6 +8,7 @@ from fastapi.routing import APIRoute
 
 from flagstaff.web.context import CONTEXT_SCHEMA
 from flagstaff.web.edge.problems import ProblemDocument, problems
+from flagstaff.web.management.auth import PERMISSION
 from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
 from flagstaff.web.sdk.evaluate import PATH
 
@@ -113,6 +114,11 @@ def _describe_idempotency(operation: dict[str, Any]) -> None:
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
+def _describe_permission(operation: dict[str, Any]) -> None:
+    operation["description"] += f"\n\nRequires the permission `{operation[PERMISSION]}`."
+    operation["responses"] = dict(sorted((operation["responses"] | {"403": problems(403)[403]}).items()))
+
+
 def _describe_link(success: dict[str, Any]) -> None:
     """Document the header with which a list links to its next part."""
     if success["content"]["application/json"]["schema"].get("type") == "array":
@@ -133,6 +139,8 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                     _describe_idempotency(operation)
                 if "security" in operation:
                     operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
+                if PERMISSION in operation:
+                    _describe_permission(operation)
                 if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
                     _describe_link(operation["responses"]["200"])
     document["paths"][PATH] = {"post": _EVALUATE}

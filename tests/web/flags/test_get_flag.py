@@ -15,7 +15,12 @@ async def test_a_flag_is_found_nowhere_but_in_its_place(elsewhere: list[Elsewher
 
 async def test_a_foreign_resource_is_answered_like_a_missing_one(elsewhere: list[Elsewhere]) -> None:
     details = {(await caller.get(path)).json()["detail"] for _, caller, path in elsewhere if "UUID" not in path}
-    assert details <= {"There is no such flag.", "There is no such project.", "There is no such resource."}
+    assert details <= {
+        "There is no such flag.",
+        "There is no such environment.",
+        "There is no such project.",
+        "There is no such resource.",
+    }
     not_yours, unknown = elsewhere[0], elsewhere[0]._replace(path=elsewhere[1].path)
     assert (await not_yours.caller.get(not_yours.path)).json()["detail"] == (
         await unknown.caller.get(unknown.path)

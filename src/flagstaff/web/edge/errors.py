@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 
 import msgspec
 from starlette.types import Send
@@ -51,7 +52,15 @@ def problem_of(error: Error, request_id: str) -> Problem:
         challenge = error.challenge if isinstance(error, UnauthenticatedError) else b"Bearer"
         headers.append((b"www-authenticate", challenge))
     fields = [{"field": each.field, "message": each.message} for each in error.fields]
-    return problem(STATUSES[error.code], error.message, request_id, kind=error.code, fields=fields, headers=headers)
+    return problem(
+        STATUSES[error.code],
+        error.message,
+        request_id,
+        kind=error.code,
+        fields=fields,
+        permission=error.permission,
+        headers=headers,
+    )
 
 
 def problem(
@@ -61,11 +70,12 @@ def problem(
     *,
     kind: str | None = None,
     fields: list[dict[str, str]] | None = None,
+    permission: str | None = None,
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Problem:
     """A problem document. `kind` is a domain error's code; errors that exist only in HTTP are named by their status."""
     title = _TITLES.get(status) or HTTPStatus(status).phrase
-    document = {
+    document: dict[str, Any] = {
         "type": f"urn:flagstaff:error:{kind or title.lower().replace(' ', '_')}",
         "title": title,
         "status": status,
@@ -74,6 +84,8 @@ def problem(
     }
     if fields:
         document["errors"] = fields
+    if permission:
+        document["permission"] = permission
     body = msgspec.json.encode(document)
     own = (
         (b"content-type", MEDIA_TYPE.encode()),

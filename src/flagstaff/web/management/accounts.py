@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
@@ -31,6 +32,9 @@ class Registration(Body):
 
     email: Email
     password: Password
+    invitation: Text | None = Field(
+        default=None, description="The token of an invitation to this address; also if registration is closed."
+    )
 
 
 class Login(Body):
@@ -93,8 +97,16 @@ async def _accounts(request: Request) -> Accounts:
 Service = Annotated[Accounts, Depends(_accounts)]
 
 
+def _has_invitation(body: bytes) -> bool:
+    try:
+        given = msgspec.json.decode(body)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return False
+    return isinstance(given, dict) and isinstance(given.get("invitation"), str)
+
+
 async def _require_open_registration(request: Request) -> None:
-    if request.app.state.registration == "closed":
+    if request.app.state.registration == "closed" and not _has_invitation(await request.body()):
         raise Error(Code.FORBIDDEN, _CLOSED)
 
 
@@ -121,8 +133,10 @@ def _remember_client(request: Request, token: str, client: str) -> None:
     dependencies=[Depends(admission(lambda limits: limits.register)), Depends(_require_open_registration)],
 )
 async def register(body: Registration, accounts: Service, client: Client) -> Response:
-    """Create an account."""
-    account = await accounts.register(email=body.email, password=body.password, client=widest_network(client))
+    """Create an account. With the token of an invitation, it becomes a member of the project."""
+    account = await accounts.register(
+        email=body.email, password=body.password, invitation=body.invitation, client=widest_network(client)
+    )
     return json_response({"id": account.id, "email": account.email}, 201)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from time import monotonic
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.permissions import Permission
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.tokens import Claims
@@ -20,6 +21,7 @@ from flagstaff.web.management.reading import only_reads
 from flagstaff.web.management.slots import Slots
 
 PREFIX = "/api"
+PERMISSION = "x-required-permission"
 _WITHOUT_BODY = ("GET", "HEAD")
 # Our tokens have about 250. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
@@ -115,6 +117,11 @@ async def _actor(request: Request, _documented: Annotated[object, Depends(_schem
 
 
 CurrentActor = Annotated[Actor, Depends(_actor)]
+
+
+def needs(permission: Permission) -> dict[str, Any]:
+    """The documentation of the permission that a route's service requires, for `openapi_extra`."""
+    return {PERMISSION: permission}
 
 
 async def _token(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> str:

@@ -12,10 +12,11 @@ from flagstaff.domain.accounts import check_email
 from flagstaff.domain.changes import NumberedChange
 from flagstaff.domain.keys import check_environment_key
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.services.changes import Changes, ChangesPage, ProjectChangeFilter
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_page
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import Id, parse_id
 from flagstaff.web.management.schemas import (
     NOT_A_CURSOR,
@@ -48,6 +49,13 @@ Action = Literal[
     "segment.created",
     "segment.updated",
     "segment.deleted",
+    "member.added",
+    "member.updated",
+    "member.removed",
+    "invitation.created",
+    "invitation.sent",
+    "invitation.accepted",
+    "invitation.deleted",
 ]
 
 
@@ -170,7 +178,12 @@ async def _changes(request: Request) -> Changes:
 Service = Annotated[Changes, Depends(_changes)]
 
 
-@router.get("/projects/{project_id}/changes", response_model=ChangesPageOut, responses=problems(400, 401, 404, 503))
+@router.get(
+    "/projects/{project_id}/changes",
+    response_model=ChangesPageOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.AUDIT_READ),
+)
 async def list_project_changes(
     project_id: Id, query: Annotated[ProjectChangesQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:
@@ -186,6 +199,7 @@ async def list_project_changes(
     "/projects/{project_id}/environments/{env_id}/changes",
     response_model=ChangesPageOut,
     responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.AUDIT_READ),
 )
 async def list_changes(
     project_id: Id,

@@ -8,11 +8,12 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Environment
 from flagstaff.services.environments import Environments
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
@@ -75,7 +76,13 @@ async def _environments(request: Request) -> Environments:
 Service = Annotated[Environments, Depends(_environments)]
 
 
-@router.post("", status_code=201, response_model=EnvironmentOut, responses=problems(400, 401, 404, 409, 413, 503))
+@router.post(
+    "",
+    status_code=201,
+    response_model=EnvironmentOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
+)
 async def create_environment(
     project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service
 ) -> Response:
@@ -84,19 +91,34 @@ async def create_environment(
     return json_response(_view(created), 201)
 
 
-@router.get("", response_model=list[EnvironmentItem], responses=problems(400, 401, 404, 503))
+@router.get(
+    "",
+    response_model=list[EnvironmentItem],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
 async def list_environments(project_id: Id, part: ListPart, actor: CurrentActor, environments: Service) -> Response:
     """The environments of a project, oldest first: a project starts with production and staging."""
     return await _listing.respond(part, partial(environments.list_environments, actor, project_id))
 
 
-@router.get("/{env_id}", response_model=EnvironmentOut, responses=problems(401, 404, 503))
+@router.get(
+    "/{env_id}",
+    response_model=EnvironmentOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
 async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
     """One environment."""
     return json_response(_view(await environments.get_environment(actor, project_id, env_id)))
 
 
-@router.put("/{env_id}", response_model=EnvironmentOut, responses=problems(400, 401, 404, 413, 503))
+@router.put(
+    "/{env_id}",
+    response_model=EnvironmentOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
+)
 async def update_environment(
     project_id: Id, env_id: Id, body: EnvironmentUpdate, actor: CurrentActor, environments: Service
 ) -> Response:
@@ -104,7 +126,9 @@ async def update_environment(
     return json_response(_view(await environments.update_environment(actor, project_id, env_id, **body.given())))
 
 
-@router.delete("/{env_id}", status_code=204, responses=problems(401, 404, 503))
+@router.delete(
+    "/{env_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.ENVIRONMENTS_WRITE)
+)
 async def delete_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
     """Delete an environment with its flags, rules and evaluation history."""
     await environments.delete_environment(actor, project_id, env_id)

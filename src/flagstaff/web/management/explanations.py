@@ -12,6 +12,7 @@ from pydantic import Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.traces import (
     ConditionTrace,
     FlagTrace,
@@ -26,7 +27,7 @@ from flagstaff.services.explanations import Explained, Explanations, GivenUser
 from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, CONTEXT_SCHEMA, read_attributes, read_context
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_stream
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.drafts import FlagDraft, read_draft
 from flagstaff.web.management.explanation_schemas import MAX_TEXT, MAX_VALUES, ExplanationOut
 from flagstaff.web.management.ids import Id
@@ -61,7 +62,12 @@ async def _explanations(request: Request) -> Explanations:
 Service = Annotated[Explanations, Depends(_explanations)]
 
 
-@router.post("/explain", response_model=ExplanationOut, responses=problems(400, 401, 404, 409, 413, 503))
+@router.post(
+    "/explain",
+    response_model=ExplanationOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
 async def explain(
     project_id: Id, env_id: Id, body: Explain, request: Request, actor: CurrentActor, explanations: Service
 ) -> Response:

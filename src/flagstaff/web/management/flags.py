@@ -10,10 +10,11 @@ from starlette.responses import Response
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.services.flags import Flags
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import (
@@ -146,38 +147,60 @@ async def _flags(request: Request) -> Flags:
 Service = Annotated[Flags, Depends(_flags)]
 
 
-@router.post("", status_code=201, response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
+@router.post(
+    "",
+    status_code=201,
+    response_model=FlagOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
 async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
     """Create a flag."""
     values = read_values(body.model_dump())
     return json_response(_view(await flags.create_flag(actor, project_id, env_id, **values)), 201)
 
 
-@router.get("", response_model=list[FlagOut], responses=problems(400, 401, 404, 503))
+@router.get(
+    "", response_model=list[FlagOut], responses=problems(400, 401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
+)
 async def list_flags(project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, flags: Service) -> Response:
     """The flags of an environment, newest first."""
     return await _listing.respond(part, partial(flags.list_flags, actor, project_id, env_id))
 
 
-@router.get("/{flag_id}", response_model=FlagOut, responses=problems(401, 404, 503))
+@router.get(
+    "/{flag_id}", response_model=FlagOut, responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
+)
 async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """One flag."""
     return json_response(_view(await flags.get_flag(actor, path)))
 
 
-@router.put("/{flag_id}", response_model=FlagOut, responses=problems(400, 401, 404, 409, 413, 503))
+@router.put(
+    "/{flag_id}",
+    response_model=FlagOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
 async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
     """Update a flag. Only the given fields change."""
     return json_response(_view(await flags.update_flag(actor, path, **read_values(body.given()))))
 
 
-@router.post("/{flag_id}/toggle", response_model=FlagOut, responses=problems(401, 404, 503))
+@router.post(
+    "/{flag_id}/toggle",
+    response_model=FlagOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_TOGGLE),
+)
 async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
     return json_response(_view(await flags.toggle_flag(actor, path)))
 
 
-@router.delete("/{flag_id}", status_code=204, responses=problems(401, 404, 409, 503))
+@router.delete(
+    "/{flag_id}", status_code=204, responses=problems(401, 404, 409, 503), openapi_extra=needs(Permission.FLAGS_WRITE)
+)
 async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """Delete a flag with its rules. Its evaluation history is kept."""
     await flags.delete_flag(actor, path)

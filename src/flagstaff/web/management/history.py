@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -18,7 +19,7 @@ from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.history import EvaluationsPage, History
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_page
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import FlagIds, Id, parse_id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
 
@@ -143,7 +144,12 @@ async def _history(request: Request) -> History:
 Service = Annotated[History, Depends(_history)]
 
 
-@router.get("/evaluations", response_model=EvaluationsPageOut, responses=problems(400, 401, 404, 503))
+@router.get(
+    "/evaluations",
+    response_model=EvaluationsPageOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.EVALUATIONS_READ),
+)
 async def list_evaluations(
     project_id: Id, env_id: Id, query: Annotated[EvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
@@ -158,7 +164,10 @@ async def list_evaluations(
 
 
 @router.get(
-    "/flags/{flag_id}/evaluations", response_model=FlagEvaluationsPageOut, responses=problems(400, 401, 404, 503)
+    "/flags/{flag_id}/evaluations",
+    response_model=FlagEvaluationsPageOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
 async def list_flag_evaluations(
     path: FlagIds, query: Annotated[FlagEvaluationsQuery, Query()], actor: CurrentActor, history: Service

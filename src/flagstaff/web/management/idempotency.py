@@ -1,4 +1,4 @@
-"""The Idempotency-Key header of every POST under `/api/projects` that changes something: it is carried out once.
+"""The Idempotency-Key header of every POST about projects and invitations that changes something: it works once.
 
 It follows the IETF's draft-ietf-httpapi-idempotency-key-header and Stripe, with two differences: a failed request
 leaves its key unused, and of two concurrent requests the second waits for the first.
@@ -15,7 +15,7 @@ from flagstaff.services.idempotency import Answer, Idempotency
 from flagstaff.web.edge.bodies import read_body, replay
 from flagstaff.web.management.reading import only_reads
 
-PREFIX = "/api/projects"
+PREFIX = ("/api/projects", "/api/invitations")
 KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
 
 _key = re.compile(KEY_PATTERN[1:-1])

@@ -7,11 +7,12 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.pacing import in_pieces
 from flagstaff.services.impacts import Impacts
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.drafts import FlagDraft, read_draft
 from flagstaff.web.management.ids import FlagIds
 from flagstaff.web.management.schemas import Body, Moment
@@ -50,7 +51,12 @@ async def _impacts(request: Request) -> Impacts:
 Service = Annotated[Impacts, Depends(_impacts)]
 
 
-@router.post("/impact", response_model=ImpactOut, responses=problems(400, 401, 404, 409, 413, 503))
+@router.post(
+    "/impact",
+    response_model=ImpactOut,
+    responses=problems(400, 401, 403, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.EVALUATIONS_READ),
+)
 async def preview_impact(path: FlagIds, body: PreviewImpact, actor: CurrentActor, impacts: Service) -> Response:
     """Count the recorded users for whom a change to a flag would change its result. Nothing is stored."""
     impact = await impacts.preview(actor, path, await in_pieces(read_draft(body.flag)))

@@ -8,11 +8,12 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Project
 from flagstaff.services.projects import Projects
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, Description, Moment, Name, Update, Uuid, optional
@@ -26,7 +27,9 @@ class ProjectOut(BaseModel):
     id: Uuid
     name: str
     description: str | None
-    sdk_key: str = Field(examples=["sdk_Zp3w…"])
+    sdk_key: str | None = Field(
+        examples=["sdk_Zp3w…"], description="Null if your role does not have the permission `keys:read`."
+    )
     created_at: Moment
     updated_at: Moment
 
@@ -81,25 +84,42 @@ async def list_projects(part: ListPart, actor: CurrentActor, projects: Service) 
     return await _listing.respond(part, partial(projects.list_projects, actor))
 
 
-@router.get("/{project_id}", response_model=ProjectOut, responses=problems(401, 404, 503))
+@router.get(
+    "/{project_id}",
+    response_model=ProjectOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
 async def get_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
     """One project."""
     return json_response(_view(await projects.get_project(actor, project_id)))
 
 
-@router.put("/{project_id}", response_model=ProjectOut, responses=problems(400, 401, 404, 413, 503))
+@router.put(
+    "/{project_id}",
+    response_model=ProjectOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.PROJECT_WRITE),
+)
 async def update_project(project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service) -> Response:
     """Update a project. Only the given fields change."""
     return json_response(_view(await projects.update_project(actor, project_id, **body.given())))
 
 
-@router.post("/{project_id}/regenerate-key", response_model=ProjectOut, responses=problems(401, 404, 503))
+@router.post(
+    "/{project_id}/regenerate-key",
+    response_model=ProjectOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.KEYS_ROTATE),
+)
 async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
     """Replace the SDK key. Once this returns, the old key is refused."""
     return json_response(_view(await projects.regenerate_key(actor, project_id)))
 
 
-@router.delete("/{project_id}", status_code=204, responses=problems(401, 404, 503))
+@router.delete(
+    "/{project_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.PROJECT_DELETE)
+)
 async def delete_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
     """Delete a project with its environments, flags, rules and evaluation history."""
     await projects.delete_project(actor, project_id)

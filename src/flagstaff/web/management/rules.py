@@ -12,10 +12,11 @@ from starlette.responses import Response
 
 from flagstaff.domain.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.services.rules import Rules
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.conditions import ConditionBody, Conditions, read_conditions
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.lists import AwareDatetime, Listing, ListPart
@@ -134,38 +135,69 @@ async def _rules(request: Request) -> Rules:
 Service = Annotated[Rules, Depends(_rules)]
 
 
-@router.post(_RULES, status_code=201, response_model=RuleOut, responses=problems(400, 401, 404, 409, 413, 503))
+@router.post(
+    _RULES,
+    status_code=201,
+    response_model=RuleOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.RULES_WRITE),
+)
 async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
     """Create a rule."""
     return json_response(_view(await rules.create_rule(actor, path, **read_values(body.model_dump()))), 201)
 
 
-@router.get(_RULES, response_model=list[RuleOut], responses=problems(400, 401, 404, 503))
+@router.get(
+    _RULES,
+    response_model=list[RuleOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
 async def list_rules(path: FlagIds, part: ListPart, actor: CurrentActor, rules: Service) -> Response:
     """The rules of a flag in the order in which they are tried: highest priority first, then oldest first."""
     return await _of_flag.respond(part, partial(rules.list_rules, actor, path))
 
 
-@router.get(_RULES + "/{rule_id}", response_model=RuleOut, responses=problems(401, 404, 503))
+@router.get(
+    _RULES + "/{rule_id}",
+    response_model=RuleOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
 async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
     """One rule."""
     return json_response(_view(await rules.get_rule(actor, path, rule_id)))
 
 
-@router.put(_RULES + "/{rule_id}", response_model=RuleOut, responses=problems(400, 401, 404, 413, 503))
+@router.put(
+    _RULES + "/{rule_id}",
+    response_model=RuleOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.RULES_WRITE),
+)
 async def update_rule(path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service) -> Response:
     """Update a rule. Only the given fields change."""
     return json_response(_view(await rules.update_rule(actor, path, rule_id, **read_values(body.given()))))
 
 
-@router.delete(_RULES + "/{rule_id}", status_code=204, responses=problems(401, 404, 503))
+@router.delete(
+    _RULES + "/{rule_id}",
+    status_code=204,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.RULES_WRITE),
+)
 async def delete_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
     """Delete a rule."""
     await rules.delete_rule(actor, path, rule_id)
     return no_content()
 
 
-@router.get("/rules", response_model=list[RuleOut], responses=problems(400, 401, 404, 503))
+@router.get(
+    "/rules",
+    response_model=list[RuleOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
 async def list_environment_rules(
     project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, rules: Service
 ) -> Response:

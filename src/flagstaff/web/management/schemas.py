@@ -17,6 +17,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flagstaff.domain import accounts, flags, keys, text, variants
+from flagstaff.domain.members import Role
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
 _MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
@@ -115,6 +116,13 @@ Password = Annotated[
             "maxLength": accounts.PASSWORD_MAX_LENGTH,
         }
     ),
+]
+
+
+RoleName = Annotated[Literal["owner", "admin", "editor", "viewer"], AfterValidator(Role)]
+EnvironmentRoles = Annotated[
+    dict[EnvironmentKey, Annotated[Literal["admin", "editor", "viewer"], AfterValidator(Role)]],
+    Field(description="The roles in environments, by their keys, that replace the role in the project."),
 ]
 
 

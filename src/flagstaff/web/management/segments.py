@@ -8,11 +8,12 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.segments import Segment
 from flagstaff.services.segments import Segments
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.conditions import ConditionBody, Conditions, read_conditions
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
@@ -89,32 +90,58 @@ async def _segments(request: Request) -> Segments:
 Service = Annotated[Segments, Depends(_segments)]
 
 
-@router.post("", status_code=201, response_model=SegmentOut, responses=problems(400, 401, 404, 409, 413, 503))
+@router.post(
+    "",
+    status_code=201,
+    response_model=SegmentOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.SEGMENTS_WRITE),
+)
 async def create_segment(project_id: Id, body: NewSegment, actor: CurrentActor, segments: Service) -> Response:
     """Create a segment."""
     return json_response(_view(await segments.create_segment(actor, project_id, **_values(body.model_dump()))), 201)
 
 
-@router.get("", response_model=list[SegmentOut], responses=problems(400, 401, 404, 503))
+@router.get(
+    "",
+    response_model=list[SegmentOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
 async def list_segments(project_id: Id, part: ListPart, actor: CurrentActor, segments: Service) -> Response:
     """The segments of a project, newest first."""
     return await _listing.respond(part, partial(segments.list_segments, actor, project_id))
 
 
-@router.get("/{segment_id}", response_model=SegmentOut, responses=problems(401, 404, 503))
+@router.get(
+    "/{segment_id}",
+    response_model=SegmentOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
 async def get_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
     """One segment."""
     return json_response(_view(await segments.get_segment(actor, project_id, segment_id)))
 
 
-@router.get("/{segment_id}/flags", response_model=list[SegmentUse], responses=problems(401, 404, 503))
+@router.get(
+    "/{segment_id}/flags",
+    response_model=list[SegmentUse],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
 async def list_flags_in_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
     """The flags with a rule for the segment, by the keys of their environments and their own."""
     found = await segments.list_flags_in(actor, project_id, segment_id)
     return json_response([{"environment_key": environment, "flag_key": flag} for environment, flag in found])
 
 
-@router.put("/{segment_id}", response_model=SegmentOut, responses=problems(400, 401, 404, 413, 503))
+@router.put(
+    "/{segment_id}",
+    response_model=SegmentOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.SEGMENTS_WRITE),
+)
 async def update_segment(
     project_id: Id, segment_id: Id, body: SegmentUpdate, actor: CurrentActor, segments: Service
 ) -> Response:
@@ -122,7 +149,12 @@ async def update_segment(
     return json_response(_view(await segments.update_segment(actor, project_id, segment_id, **_values(body.given()))))
 
 
-@router.delete("/{segment_id}", status_code=204, responses=problems(401, 404, 409, 503))
+@router.delete(
+    "/{segment_id}",
+    status_code=204,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.SEGMENTS_WRITE),
+)
 async def delete_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
     """Delete a segment that no rule refers to."""
     await segments.delete_segment(actor, project_id, segment_id)

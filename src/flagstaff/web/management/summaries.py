@@ -10,11 +10,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.services.history import FlagInterval, Summary
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_stream
-from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.history import ENVIRONMENT, Service
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.schemas import FlagKey, Moment, Since, Until
@@ -84,7 +85,12 @@ class SummaryOut(BaseModel):
     flags: dict[str, list[FlagIntervalOut]]
 
 
-@router.get("/evaluations/summary", response_model=SummaryOut, responses=problems(400, 401, 404, 503))
+@router.get(
+    "/evaluations/summary",
+    response_model=SummaryOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.EVALUATIONS_READ),
+)
 async def summarise_evaluations(
     project_id: Id, env_id: Id, query: Annotated[SummaryQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:

@@ -1,0 +1,31 @@
+"""The tables of docs/reference/permissions.md, made from the table of permissions and the OpenAPI document."""
+
+from flagstaff.domain.members import Role
+from flagstaff.domain.permissions import MEANINGS, PERMISSIONS, Permission
+from flagstaff.web.app import describe_api
+from flagstaff.web.management.auth import PERMISSION
+
+
+def matrix() -> str:
+    """Who has which permission."""
+    rows = [
+        f"| `{each}` | {MEANINGS[each]} | {' | '.join('yes' if each in PERMISSIONS[role] else '' for role in Role)} |"
+        for each in Permission
+    ]
+    return "\n".join([f"| permission | allows to | {' | '.join(Role)} |", "|---|---|---|---|---|---|", *rows])
+
+
+def operations() -> str:
+    """Which operation requires which permission, and where: in the environment of its path or in the whole project."""
+    rows = [
+        f"| `{method.upper()} {path.removeprefix('/api/projects/{project_id}') or '/'}` | `{operation[PERMISSION]}` "
+        f"| {'environment' if '{env_id}' in path else 'project'} |"
+        for path, methods in describe_api()["paths"].items()
+        for method, operation in methods.items()
+        if PERMISSION in operation
+    ]
+    return "\n".join(["| operation under `/api/projects/{project_id}` | permission | in |", "|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    print(f"{matrix()}\n\n{operations()}")  # noqa: T201

@@ -1,0 +1,173 @@
+"""Every operation by everyone: the table of permissions decides, so an operation that asks for none fails here.
+
+Expected statuses are generated from the OpenAPI document and the table.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.members import Role
+from flagstaff.domain.permissions import PERMISSIONS, Permission
+from flagstaff.web.app import describe_api
+from flagstaff.web.management.auth import PERMISSION
+from tests.support.api import Caller, Json, created
+from tests.support.members import join
+from tests.web.conftest import SignUp
+
+Operation = tuple[str, str, Json]
+
+_FLAG = {"name": "Another", "key": "another"}
+# What each operation with a body is sent.
+BODIES: dict[str, Json] = {
+    "update_project": {"name": "Renamed"},
+    "create_environment": {"name": "Canary", "key": "canary"},
+    "update_environment": {"name": "Renamed"},
+    "create_segment": {"name": "Another", "key": "another"},
+    "update_segment": {"name": "Renamed"},
+    "create_flag": _FLAG,
+    "update_flag": {"name": "Renamed"},
+    "create_rule": {"rule_type": "user_id", "rule_value": "eve"},
+    "update_rule": {"priority": 1},
+    "update_member": {"role": "viewer"},
+    "explain": {"context": {"user_id": "ada"}},
+    "create_invitation": {"email": "bob@example.com", "role": "viewer"},
+}
+
+
+def operations() -> list[Operation]:
+    """The operations on a project: those that delete come last, and what is inside before what contains it."""
+    found = [
+        (method, path, operation)
+        for path, methods in describe_api()["paths"].items()
+        for method, operation in methods.items()
+        if "{project_id}" in path
+    ]
+    return sorted(found, key=lambda each: (each[0] == "delete", -each[1].count("/") if each[0] == "delete" else 0))
+
+
+def success_of(operation: Json) -> int:
+    (status,) = (int(each) for each in operation["responses"] if each < "300")
+    return status
+
+
+def expected_of(path: str, operation: Json, role: Role, own: Role | None) -> int:
+    """The status for a member with a role in the project and, if given, its own in the environment `production`."""
+    roles = {own or role} if "{env_id}" in path else {role, own or role}
+    permission = Permission(operation[PERMISSION])
+    return success_of(operation) if all(permission in PERMISSIONS[each] for each in roles) else 403
+
+
+class Place:
+    """A project with one of everything in `production`, made by its owner."""
+
+    def __init__(self, owner: Caller, ids: Json, sdk_key: str) -> None:
+        self.owner = owner
+        self.ids = ids
+        self.sdk_key = sdk_key
+
+    async def call(self, caller: Caller, operation: Operation) -> Any:
+        method, path, description = operation
+        name = description["operationId"]
+        assert "requestBody" not in description or name in BODIES, f"add a body for {name} to BODIES"
+        return await caller.request(method.upper(), path.format(**self.ids), json=BODIES.get(name))
+
+
+async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Place:
+    project = await owner.create_project()
+    flag = await owner.create_flag(await owner.get_environment(project))
+    rule, segment = await owner.create_rule(flag), await owner.create_segment(project)
+    await join(flagstaff, project, other, "editor")
+    invited = await owner.post(
+        f"/api/projects/{project['id']}/invitations", json={"email": "linus@example.com", "role": "viewer"}
+    )
+    ids = {
+        "project_id": project["id"],
+        "env_id": flag["environment_id"],
+        "flag_id": flag["id"],
+        "rule_id": rule["id"],
+        "segment_id": segment["id"],
+        "account_id": other.account["id"],
+        "invitation_id": created(invited)["id"],
+    }
+    return Place(owner, ids, project["sdk_key"])
+
+
+@pytest.fixture
+def template(sqlite_template: Path) -> Path:
+    """One database is enough here: the tests of members read roles from both."""
+    return sqlite_template
+
+
+@pytest.fixture
+async def place(flagstaff: Flagstaff, ada: Caller, sign_up: SignUp) -> Place:
+    """Ada's project, of which Grace is a member."""
+    return await make_place(flagstaff, ada, await sign_up("grace"))
+
+
+def test_every_operation_on_a_project_asks_for_a_permission_and_says_so() -> None:
+    for _, path, operation in operations():
+        assert operation[PERMISSION] in set(Permission), path
+        assert {"401", "403", "404"} <= operation["responses"].keys(), path
+        assert f"`{operation[PERMISSION]}`" in operation["description"]
+
+
+def test_no_other_operation_asks_for_one() -> None:
+    for path, methods in describe_api()["paths"].items():
+        if "{project_id}" not in path:
+            assert not any(PERMISSION in operation for operation in methods.values()), path
+
+
+async def test_without_a_token_nothing_is_answered(client: Caller, place: Place) -> None:
+    for operation in operations():
+        assert (await place.call(client, operation)).status_code == 401, operation[1]
+
+
+async def test_whoever_is_no_member_finds_nothing_with_a_project_of_their_own_or_without(
+    flagstaff: Flagstaff, eve: Caller, place: Place, sign_up: SignUp
+) -> None:
+    for caller in (eve, await sign_up("bob")):
+        for operation in operations():
+            assert (await place.call(caller, operation)).status_code == 404, operation[1]
+        await make_place(flagstaff, eve, await sign_up(f"of-{caller.account['id'][-6:]}"))
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_a_member_of_another_project_finds_nothing_here_whatever_the_role_there(
+    flagstaff: Flagstaff, eve: Caller, place: Place, sign_up: SignUp, role: Role
+) -> None:
+    owner = await sign_up("bob")
+    there = await owner.create_project()
+    await join(flagstaff, there, eve, role)
+    for operation in operations():
+        assert (await place.call(eve, operation)).status_code == 404, operation[1]
+
+
+@pytest.mark.parametrize("own", [None, Role.VIEWER, Role.EDITOR, Role.ADMIN], ids=lambda own: f"there-{own}")
+@pytest.mark.parametrize("role", Role)
+async def test_a_member_may_do_what_the_table_says(
+    flagstaff: Flagstaff, eve: Caller, place: Place, role: Role, own: Role | None
+) -> None:
+    if role is Role.OWNER and own:
+        pytest.skip("an owner's role holds everywhere")
+    await join(flagstaff, {"id": place.ids["project_id"]}, eve, role, {"production": own} if own else {})
+    for operation in operations():
+        answer = await place.call(eve, operation)
+        expected = expected_of(operation[1], operation[2], role, own)
+        assert answer.status_code == expected, (operation[0], operation[1], answer.text)
+        if expected == 403:
+            assert answer.json()["permission"] == operation[2][PERMISSION]
+
+
+@pytest.mark.parametrize("own", [Role.VIEWER, Role.EDITOR, Role.ADMIN])
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR, Role.ADMIN])
+async def test_a_role_in_another_environment_gives_nothing_here(
+    flagstaff: Flagstaff, eve: Caller, place: Place, role: Role, own: Role
+) -> None:
+    await join(flagstaff, {"id": place.ids["project_id"]}, eve, role, {"staging": own})
+    for operation in operations():
+        if "{env_id}" in operation[1]:
+            answer = await place.call(eve, operation)
+            assert answer.status_code == expected_of(operation[1], operation[2], role, None), operation[1]
