@@ -33,6 +33,7 @@ BODIES: dict[str, Json] = {
     "update_rule": {"priority": 1},
     "update_member": {"role": "viewer"},
     "explain": {"context": {"user_id": "ada"}},
+    "preview_impact": {"flag": {"enabled": False}},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 

@@ -1,4 +1,4 @@
-"""Assigns users to 100 buckets. Only this module hashes; any change to it reassigns all users."""
+"""Assigns users to 100 buckets. Only this module hashes users for evaluations; any change to it reassigns all users."""
 
 from mmh3 import mmh3_32_uintdigest
 
