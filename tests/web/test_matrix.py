@@ -32,8 +32,8 @@ BODIES: dict[str, Json] = {
     "create_rule": {"rule_type": "user_id", "rule_value": "eve"},
     "update_rule": {"priority": 1},
     "update_member": {"role": "viewer"},
+    "preview_impact": {"flag": {"name": "New checkout", "key": "new-checkout"}},
     "explain": {"context": {"user_id": "ada"}},
-    "preview_impact": {"flag": {"enabled": False}},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 

@@ -54,7 +54,7 @@ Service = Annotated[Impacts, Depends(_impacts)]
 @router.post(
     "/impact",
     response_model=ImpactOut,
-    responses=problems(400, 401, 403, 404, 409, 413, 503),
+    responses=problems(400, 401, 404, 409, 413, 503),
     openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
 async def preview_impact(path: FlagIds, body: PreviewImpact, actor: CurrentActor, impacts: Service) -> Response:
