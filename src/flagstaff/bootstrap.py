@@ -35,6 +35,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.impacts import Impacts
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
@@ -175,6 +176,7 @@ class Flagstaff:
             explanations=Explanations(self.database, now),
             changes=Changes(self.database),
             history=self._history,
+            impacts=Impacts(self.database, now),
             idempotency=self._idempotency,
             supervisor=self._supervisor,
             registration=settings.registration,

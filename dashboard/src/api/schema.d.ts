@@ -506,6 +506,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Impact
+         * @description Count the recorded users for whom a change to a flag would change its result. Nothing is stored.
+         */
+        post: operations["preview_impact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/changes": {
         parameters: {
             query?: never;
@@ -1425,6 +1445,54 @@ export interface components {
             readonly updated_at?: unknown;
         };
         /**
+         * ImpactOut
+         * @description For how many of the last day's users the result of a flag would change.
+         */
+        ImpactOut: {
+            /**
+             * From
+             * Format: date-time
+             * @description A day ago, or later if it is not `complete`.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            from: string;
+            /**
+             * To
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            to: string;
+            /**
+             * Users
+             * @description The different users of the recorded evaluations: by `user_id`, or else by email.
+             */
+            users: number;
+            /**
+             * Changed
+             * @description Those whose result would change, in one of the following ways.
+             */
+            changed: number;
+            /** Turned On */
+            turned_on: number;
+            /** Turned Off */
+            turned_off: number;
+            /**
+             * Variant Changed
+             * @description Those for whom the flag stays on, with another variant or value.
+             */
+            variant_changed: number;
+            /**
+             * Without Attributes
+             * @description Those of whom nothing is known: the history has not kept an attribute that the flag looks at before or after the change.
+             */
+            without_attributes: number;
+            /**
+             * Complete
+             * @description Whether the whole day was examined. Large histories are examined only in part.
+             */
+            complete: boolean;
+        };
+        /**
          * Login
          * @description Credentials. Any text is accepted, because anything but an account's email and password is simply wrong.
          */
@@ -1644,6 +1712,14 @@ export interface components {
             actual: components["schemas"]["ActualResult"] | null;
             /** Holds */
             holds: boolean;
+        };
+        /**
+         * PreviewImpact
+         * @description What might be saved.
+         */
+        PreviewImpact: {
+            /** @description The flag as it would be, with all of its rules. */
+            flag: components["schemas"]["FlagDraft"];
         };
         /**
          * ProblemDocument
@@ -4763,6 +4839,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExplanationOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    preview_impact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewImpact"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */

@@ -9,10 +9,10 @@ from itertools import accumulate, pairwise
 
 from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.attributes import Form, Readings, read
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, match_key, tried_in_order
+from flagstaff.evaluation.flag_sets import CompiledSegment
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.predicates import Predicate, compile_predicate
@@ -50,14 +50,6 @@ class Subject:
     user_id: str | None
     user_email: str | None
     attributes: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledSegment:
-    """A segment, and the predicate that its conditions were compiled to."""
-
-    segment: Segment
-    predicate: Predicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
-from flagstaff.evaluation.explanation import explain, find_attributes
+from flagstaff.evaluation.explanation import explain
+from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.snapshot import CURRENT_TIME
 from flagstaff.evaluation.traces import FlagTrace, RuleTrace
 from flagstaff.evaluation.tracing import Subject
@@ -88,8 +89,14 @@ class Explanations:
                 found = await read_all(connection, environment)
         flag_set = await in_pieces(found.collect(drafted))
         keys = sorted(flag_set.flags) if flag_keys is None else list(dict.fromkeys(flag_keys))
-        compared = user.names if user.fit else await in_pieces(find_attributes(flag_set))
+        compared = user.names if user.fit else await _looked_at(flag_set)
         at = self.now()
         subject = Subject(user.user_id, user.user_email, user.attributes(compared, at))
         new_rules = drafted.new_rules if drafted is not None else ()
         return Explained(environment.key, at, explain(flag_set, subject, keys), new_rules)
+
+
+async def _looked_at(flag_set: FlagSet) -> Collection[str]:
+    """The attributes that an evaluation of these flags looks at."""
+    snapshot = await in_pieces(flag_set.compile())
+    return snapshot.targeting.attributes if snapshot.targeting is not None else ()

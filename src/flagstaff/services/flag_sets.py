@@ -11,7 +11,7 @@ from flagstaff.domain.prerequisites import with_needed
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.explanation import FlagSet, compile_segments
+from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
 from flagstaff.services.drafts import DraftedFlag
 from flagstaff.storage import flags, rules, segments
 from flagstaff.storage.database import Connection

@@ -19,6 +19,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.impacts import Impacts
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -40,6 +41,7 @@ from flagstaff.web.management import (
     explanations,
     flags,
     history,
+    impacts,
     projects,
     rules,
     segments,
@@ -69,6 +71,7 @@ class State:
     explanations: Explanations
     changes: Changes
     history: History
+    impacts: Impacts
     idempotency: Idempotency
     supervisor: Supervisor
     registration: Registration
@@ -92,6 +95,7 @@ def create_api() -> FastAPI:
         flags,
         rules,
         explanations,
+        impacts,
         changes,
         history,
         summaries,

@@ -14,7 +14,8 @@ from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.explanation import FlagSet, compile_segments, explain
+from flagstaff.evaluation.explanation import explain
+from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
 from flagstaff.evaluation.traces import ChosenBy, FlagTrace, RuleStatus, RuleTrace, Step
 from flagstaff.evaluation.tracing import Subject
 from tests.support.builders import AT, make_flag, make_rule, make_segment

@@ -122,7 +122,8 @@ async def list_evaluations(
     if len(settled) > limit:
         settled = settled[:limit]
         rest = settled[-1].place
-    return EvaluationPage([_evaluation(each) for each in settled], None if rest is None else evaluation_id(rest))
+    items = [evaluation_at(each.place, each.columns, each.layout) for each in settled]
+    return EvaluationPage(items, None if rest is None else evaluation_id(rest))
 
 
 async def _find_segments(
@@ -170,11 +171,12 @@ async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) ->
     return {segment_id: (version, content) for segment_id, version, content in await connection.execute(query)}
 
 
-def _evaluation(found: _Found) -> RecordedEvaluation:
-    columns, layout, (time, _, offset) = found.columns, found.layout, found.place
+def evaluation_at(place: Place, columns: StoredColumns, layout: Layout) -> RecordedEvaluation:
+    """The evaluation in a place; the columns are those of its segment."""
+    time, _, offset = place
     width = layout.width
     return RecordedEvaluation(
-        id=UUID(bytes=evaluation_id(found.place)),
+        id=UUID(bytes=evaluation_id(place)),
         evaluated_at=moment(time),
         user_id=columns.users[offset],
         user_email=columns.emails[offset],
