@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.evaluations import Effort, measure_evaluations
-from bench.flag_sets import make_flag_set, store_flag_sets
+from bench.flag_sets import (
+    make_attributes_set,
+    make_mixed_set,
+    make_segments_set,
+    make_variants_set,
+    store_flag_sets,
+)
 from bench.latencies import measure_latencies
 from bench.machine import Cores, NotReadyError, check_tools, choose_cores
 from bench.memory import measure_memory
@@ -25,6 +31,7 @@ EVERY_SWITCH = (
     Switches(limiter=False, history=False),
     Switches(lane=False),
 )
+_TARGETED = (make_attributes_set, make_segments_set, make_variants_set)
 RESULTS = Path(__file__).with_name("results")
 
 
@@ -60,10 +67,11 @@ def _parse() -> argparse.Namespace:
 def _measure(folder: Path, cores: Cores, asked: argparse.Namespace) -> dict[str, Any]:
     quick = asked.quick
     effort = Effort(asked.rounds or (1 if quick else 5), asked.seconds or (1 if quick else 4))
-    mixed = [make_flag_set(size) for size in asked.flags or (1, 20, 100, 1000)]
-    rollout = [] if quick else [make_flag_set(len(each.flags), all_rollout=True) for each in mixed]
+    mixed = [make_mixed_set(size) for size in asked.flags or (1, 20, 100, 1000)]
+    rollout = [] if quick else [make_mixed_set(len(each.flags), all_rollout=True) for each in mixed]
+    targeted = [make(len(each.flags)) for make in _TARGETED for each in mixed if len(each.flags) > 1]
     (folder / "data").mkdir(mode=0o700)
-    asyncio.run(store_flag_sets(folder / "data", [*mixed, *rollout]))
+    asyncio.run(store_flag_sets(folder / "data", [*mixed, *rollout, *targeted]))
     sections = asked.only or SECTIONS
     result: dict[str, Any] = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -72,7 +80,7 @@ def _measure(folder: Path, cores: Cores, asked: argparse.Namespace) -> dict[str,
     }
     if "evaluations" in sections:
         every = [Switches()] if quick else EVERY_SWITCH
-        result["evaluations"] = measure_evaluations(folder, [*mixed, *rollout], every, cores, effort)
+        result["evaluations"] = measure_evaluations(folder, [*mixed, *rollout, *targeted], every, cores, effort)
     if "latencies" in sections:
         result["latencies"] = measure_latencies(folder, cores, 3 if quick else 200)
     if "memory" in sections:

@@ -98,6 +98,7 @@ def _measure_set(
             sdk_key=key,
             method=method,
             user=next(users),
+            has_attributes=flags.asks_attributes,
         )
         return Turn(load, (cpu_seconds(server.pid) - before) / max(load.requests, 1) * 1e6)
 
@@ -143,7 +144,10 @@ def _sum_up(rounds: Sequence[Round]) -> dict[str, Any]:
 
 
 def _save_answer(flagstaff: Server, flags: FlagSet, file: Path) -> None:
-    body = json.dumps({"environment": "production", "context": {"user_id": "user-00000001"}}).encode()
+    context: dict[str, object] = {"user_id": "user-00000001"}
+    if flags.asks_attributes:
+        context["custom_attributes"] = {"country": "country-1", "plan": "plan-1", "app_version": "1.10.0"}
+    body = json.dumps({"environment": "production", "context": context}).encode()
     headers = {"X-SDK-Key": flags.project.sdk_key, "Content-Type": "application/json"}
     request = urllib.request.Request(flagstaff.url + PATH, body, headers)
     with urllib.request.urlopen(request, timeout=30) as response:

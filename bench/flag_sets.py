@@ -1,15 +1,26 @@
-"""The flags to evaluate, written directly to a database: a mixed set and an all-rollout set of each size."""
+"""The flags to evaluate, written directly to a database: sets of several kinds and sizes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flagstaff.domain.flags import Rule, RuleType
+from flagstaff.domain.conditions import Condition, Operator, check_condition
+from flagstaff.domain.flags import Fallthrough, Rule, RuleType
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.segments import Segment
+from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
-from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
+from tests.support.builders import (
+    make_account,
+    make_environment,
+    make_flag,
+    make_project,
+    make_rule,
+    make_segment,
+    store_all,
+)
 
 
 @dataclass(frozen=True)
@@ -20,10 +31,12 @@ class FlagSet:
     project: Project
     environment: Environment
     flags: Sequence[TargetedFlag]
+    segments: Sequence[Segment] = ()
+    asks_attributes: bool = False
 
 
-def make_flag_set(size: int, *, all_rollout: bool = False) -> FlagSet:
-    """Mixed: a third off, a third on, a third in a rollout, and three rules on each flag."""
+def make_mixed_set(size: int, *, all_rollout: bool = False) -> FlagSet:
+    """A third off, a third on, a third in a rollout, and three rules on each flag; or all in a rollout."""
     project = make_project()
     environment = make_environment(project.id)
     flags = []
@@ -39,6 +52,48 @@ def make_flag_set(size: int, *, all_rollout: bool = False) -> FlagSet:
     return FlagSet(f"{size} {'rollout' if all_rollout else 'mixed'}", project, environment, flags)
 
 
+def make_attributes_set(size: int) -> FlagSet:
+    """Each flag is on for one rule only, whose five conditions ask about three attributes."""
+    project = make_project()
+    environment = make_environment(project.id)
+    flags = []
+    for number in range(size):
+        flag = make_flag(environment, key=f"flag-{number:04d}", fallthrough=Fallthrough.OFF)
+        rule = make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=_five_conditions(number))
+        flags.append(TargetedFlag(flag, (rule,)))
+    return FlagSet(f"{size} attributes", project, environment, flags, asks_attributes=True)
+
+
+def make_segments_set(size: int) -> FlagSet:
+    """Ten segments, and flags that are on for two of them only."""
+    project = make_project()
+    environment = make_environment(project.id)
+    segments = [
+        make_segment(project.id, key=f"segment-{number}", conditions=_five_conditions(number)) for number in range(10)
+    ]
+    flags = []
+    for number in range(size):
+        flag = make_flag(environment, key=f"flag-{number:04d}", fallthrough=Fallthrough.OFF)
+        named = (segments[number % 10].key, segments[(number + 3) % 10].key)
+        rules = [make_rule(flag, rule_type=RuleType.SEGMENT, rule_value=key, priority=len(key)) for key in named]
+        flags.append(TargetedFlag(flag, rules))
+    return FlagSet(f"{size} segments", project, environment, flags, segments, asks_attributes=True)
+
+
+def make_variants_set(size: int) -> FlagSet:
+    """Each flag is on for everyone with one of four variants, whose weights differ from flag to flag."""
+    project = make_project()
+    environment = make_environment(project.id)
+    flags = []
+    for number in range(size):
+        first = 100 + number % 300
+        weights = (first, 500 - first, 300, 200)
+        variants = tuple(Variant(key, weight, f'"{key}-{number}"') for key, weight in zip("abcd", weights, strict=True))
+        flag = make_flag(environment, key=f"flag-{number:04d}", variants=variants)
+        flags.append(TargetedFlag(flag, ()))
+    return FlagSet(f"{size} variants", project, environment, flags)
+
+
 async def store_flag_sets(data: Path, sets: Sequence[FlagSet]) -> None:
     """Write sets into a new SQLite database in a folder."""
     await migrate(None, data)
@@ -49,9 +104,23 @@ async def store_flag_sets(data: Path, sets: Sequence[FlagSet]) -> None:
         for each in sets:
             project = make_project(owner.id, id=each.project.id, sdk_key=each.project.sdk_key)
             rules = [rule for targeted in each.flags for rule in targeted.rules]
-            await store_all(database, project, each.environment, *(targeted.flag for targeted in each.flags), *rules)
+            flags = [targeted.flag for targeted in each.flags]
+            await store_all(database, project, each.environment, *each.segments, *flags, *rules)
     finally:
         await database.close()
+
+
+def _five_conditions(number: int) -> tuple[Condition, ...]:
+    """Conditions on the three attributes that evaluate.lua sends; a few of a hundred users meet all."""
+    countries = tuple(f"country-{(number + step) % 20}" for step in range(5))
+    conditions = (
+        Condition("country", Operator.IN, countries),
+        Condition("country", Operator.NOT_IN, countries[3:]),
+        Condition("plan", Operator.IN, (f"plan-{number % 4}", f"plan-{number % 3}")),
+        Condition("plan", Operator.STARTS_WITH, ("plan-",)),
+        Condition("app_version", Operator.SEMVER_GTE, (f"1.{number % 20}.0",)),
+    )
+    return tuple(map(check_condition, conditions))
 
 
 def _three_rules(flag_id: object, number: int) -> list[Rule]:

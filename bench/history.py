@@ -112,7 +112,8 @@ async def run(database: Database, folder: Path) -> None:
         async with database.read_history() as connection:
             day = range(minute, minute + 1440)
             sums = await sum_by_interval(connection, number, day, interval, max_cells=100_000)
-        return f"{sums.cells:,} counts of {len(sums.by_key)} flags"
+        counts = sums.cells
+        return f"{counts:,} counts of {sum(1 for _ in sums.take())} flags"
 
     async def roll_up() -> None:
         more = True

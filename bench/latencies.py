@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from bench.flag_sets import make_flag_set
+from bench.flag_sets import make_mixed_set
 from bench.machine import Cores
 from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
@@ -42,7 +42,7 @@ def _p99(seconds: list[float]) -> float:
 
 
 def _compile(repeats: int) -> list[float]:
-    flags = make_flag_set(1000)
+    flags = make_mixed_set(1000)
     return [_time(lambda: compile_environment(flags.environment, flags.flags)) for _ in range(repeats)]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.evaluations import CONNECTIONS, PATH
-from bench.flag_sets import FlagSet, make_flag_set
+from bench.flag_sets import FlagSet, make_mixed_set
 from bench.machine import Cores, resident_mib
 from bench.servers import FlagstaffServer, Switches
 from bench.wrk import put_load
@@ -34,7 +34,7 @@ def _compile_environments(count: int) -> float:
     for warm_up in (True, False):
         before = resident_mib(os.getpid())
         for _ in range(10 if warm_up else count):
-            flags = make_flag_set(100)
+            flags = make_mixed_set(100)
             held.append(compile_environment(flags.environment, flags.flags))
         del flags
         gc.collect()

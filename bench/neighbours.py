@@ -19,7 +19,7 @@ from uuid import UUID
 
 import httpx
 
-from bench.flag_sets import make_flag_set
+from bench.flag_sets import make_mixed_set
 from bench.machine import Cores, NotReadyError, choose_cores
 from bench.raw_http import Connection, request
 from bench.report import print_table
@@ -152,7 +152,7 @@ def _make_place(client: httpx.Client, data: Path, name: str, size: int, *, descr
 
 async def _store_flags(data: Path, place: Place, size: int, description: str | None) -> None:
     """Write flags directly to the database, before the server has loaded the environment."""
-    made = make_flag_set(size)
+    made = make_mixed_set(size)
     environment = replace(made.environment, id=place.environment_id, project_id=place.project_id)
     flags, rules = [], []
     for targeted in made.flags:

@@ -22,11 +22,20 @@ class Load:
 
 
 def put_load(
-    url: str, *, core: int, seconds: int, connections: int, sdk_key: str = "none", method: str = "POST", user: int = 0
+    url: str,
+    *,
+    core: int,
+    seconds: int,
+    connections: int,
+    sdk_key: str = "none",
+    method: str = "POST",
+    user: int = 0,
+    has_attributes: bool = False,
 ) -> Load:
     """Send requests to a URL as fast as it responds. Raises NotReadyError if a response is an error."""
     command = ("taskset", "-c", str(core), "wrk", "--threads=1", f"--connections={connections}", "--latency")
     script = (f"--duration={seconds}s", f"--script={_SCRIPT}", url, "--", method, sdk_key, str(user))
+    script += ("attributes",) if has_attributes else ()
     said = subprocess.run((*command, *script), check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         raise NotReadyError(f"Some requests to {url} failed:\n{said}")

@@ -35,6 +35,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.impacts import Impacts
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
@@ -131,6 +132,7 @@ class Flagstaff:
             write=self._history.record,
             spool=Spool(settings.data_dir / _SPOOL_FOLDER),
             supervisor=self._supervisor,
+            has_all=settings.history_attributes == "all",
         )
         retention = timedelta(days=settings.history_retention_days)
         self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
@@ -174,6 +176,7 @@ class Flagstaff:
             explanations=Explanations(self.database, now),
             changes=Changes(self.database),
             history=self._history,
+            impacts=Impacts(self.database, now),
             idempotency=self._idempotency,
             supervisor=self._supervisor,
             registration=settings.registration,
@@ -181,7 +184,13 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
-        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, record=self._recorder.record, now=now)
+        evaluate = Evaluate(
+            snapshots=self.snapshots,
+            limiter=limits.evaluate,
+            recorder=self._recorder,
+            now=now,
+            keep=settings.history_attributes,
+        )
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(

@@ -1,4 +1,4 @@
-"""The language-neutral cases of spec/evaluation, through the compiler and the evaluator."""
+"""The language-neutral cases of spec/evaluation, through the compiler and the evaluator, and the naive one."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -30,6 +30,7 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.web.context import read_attributes
 from flagstaff.web.management.variants import read_prerequisites, read_variants
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
+from tests.support.naive import evaluate_naively
 
 FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))
 CASES = [
@@ -74,7 +75,7 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
 
 def _attributes(custom: dict[str, Any], wanted: Collection[str]) -> Mapping[str, object]:
     """The attributes as the endpoint reads them from a body."""
-    given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in custom.items()}
+    given = {name: msgspec.Raw(json.dumps(value).encode()) for name, value in custom.items()}
     return read_attributes(given, wanted, lambda: AT)
 
 
@@ -85,17 +86,22 @@ def read_condition(values: dict[str, Any]) -> Condition:
 
 
 @pytest.mark.parametrize(("document", "case"), CASES)
-def test_an_environment_answers_as_the_case_says(document: dict[str, Any], case: dict[str, Any]) -> None:
+def test_both_evaluators_answer_as_the_case_says(document: dict[str, Any], case: dict[str, Any]) -> None:
     segments = [
         make_segment(key=key, conditions=check_conditions(list(map(read_condition, conditions))))
         for key, conditions in document.get("segments", {}).items()
     ]
-    snapshot = compile_environment(ENVIRONMENT, map(targeted, document["flags"]), segments)
+    flags = list(map(targeted, document["flags"]))
+    snapshot = compile_environment(ENVIRONMENT, flags, segments)
     context = case["context"] or {}
     targeting = snapshot.targeting
     attributes = _attributes(context.get("custom_attributes", {}), targeting.attributes if targeting else ())
-    body, _ = evaluate(snapshot, context.get("user_id"), context.get("user_email"), attributes)
+    user = context.get("user_id"), context.get("user_email"), attributes
+    body, _ = evaluate(snapshot, *user)
     assert json.loads(body) == {"flags": case["expected"]}
+    conditions_by_key = {segment.key: segment.conditions for segment in segments}
+    pairs = [(each.flag, each.rules) for each in flags]
+    assert evaluate_naively(pairs, *user, segments=conditions_by_key) == case["expected"]
 
 
 def test_the_cases_show_every_reason() -> None:
@@ -111,11 +117,19 @@ def test_the_cases_show_every_reason() -> None:
         "No targeting rule matched",
         "Matched attributes targeting rule",
         "Matched segment targeting rule",
+        "Prerequisite payments is not met",
     ):
         assert reason in reasons
 
 
-def test_the_cases_show_every_operator() -> None:
-    flags = [flag for document in map(json.loads, (file.read_text() for file in FILES)) for flag in document["flags"]]
-    conditions = [each for flag in flags for rule in flag["rules"] for each in rule.get("conditions", [])]
-    assert {each["operator"] for each in conditions} == set(Operator)
+def test_the_cases_show_every_operator_met_and_not_met_with_and_without_negate() -> None:
+    shown = {
+        (condition["operator"], condition.get("negate", False), case["expected"][flag["key"]]["enabled"])
+        for document, case in (case.values for case in CASES)
+        for flag in document["flags"]
+        if flag.get("fallthrough") == "off" and len(flag["rules"]) == 1
+        for condition in flag["rules"][0].get("conditions", [])
+    }
+    assert shown >= {
+        (operator, negate, met) for operator in Operator for negate in (False, True) for met in (False, True)
+    }

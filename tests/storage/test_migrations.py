@@ -50,7 +50,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -448,3 +448,41 @@ async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Datab
     assert await read(database, environment_id) == []
     found = await summarise_by_minute(database, environment_id)
     assert {(key, outcome) for _, key, _, outcome in found} == {("varied", Outcome.ON), ("off", Outcome.OFF)}
+
+
+async def test_a_downgrade_that_would_drop_attributes_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    environment_id, kept = uuid4(), [b'{"plan":"gold"}', b"{}"]
+    layouts = [make_layout(), make_layout(attributes=("plan",))]
+    decider = Decider(Outcome.ATTRIBUTES_RULE, uuid4())
+    ruled = LayoutFlag(uuid4(), "rule", 0, Outcome.NO_RULE, (decider,))
+    varied = LayoutFlag(uuid4(), "varied", 0, Outcome.ON, variants=("red", "blue"))
+    layouts += [make_layout(recorded=(flag,), attributes=("plan",)) for flag in (ruled, varied)]
+    for place, layout in enumerate(layouts):
+        records = [make_record(place, recorded=each[: layout.width]) for each in (b"\x64\x01", b"\x64\x00")]
+        values = {"attributes": kept} if layout.attributes else {}
+        await write(database, make_batch(environment_id, layout, *records, **values))
+    before, counts = await read(database, environment_id), await summarise_by_minute(database, environment_id)
+    with pytest.raises(Error, match=r"would drop the attributes of 6 recorded evaluations\. .* --force"):
+        await migrate_store(store, "0009")
+    assert await read(database, environment_id) == before
+    await migrate_store(store, "0009", force=True)
+    assert await run_on(store, versions_of_history) == ([1, 1, 1, 1], [1, 1, 3, 4])
+    await migrate_store(store)
+    after = await read(database, environment_id)
+    assert [each.id for each in after] == [each.id for each in before]
+    assert [each.decisions() for each in after] == [each.decisions() for each in before]
+    assert {each.attributes for each in after} == {None}
+    assert await summarise_by_minute(database, environment_id) == counts
+    await write(database, make_batch(environment_id, layouts[2], make_record(9, recorded=b"\x65"), attributes=kept[:1]))
+    assert (await read(database, environment_id))[0].attributes == {"plan": "gold"}
+
+
+def versions_of_history(connection: sa.Connection) -> tuple[list[int], list[int]]:
+    """The versions of all segments and layouts."""
+    segments, layouts = (
+        list(connection.execute(sa.select(table.c.version).order_by(table.c.id)).scalars())
+        for table in (tables.segments, tables.layouts)
+    )
+    return segments, layouts

@@ -44,15 +44,15 @@ def make_record(
     return (nanoseconds(seconds=seconds), user_id, values.get("user_email"), recorded)
 
 
-def make_group(environment_id: UUID, layout: Layout, *records: Record) -> RecordGroup:
+def make_group(environment_id: UUID, layout: Layout, *records: Record, **values: Any) -> RecordGroup:
     """Records of one environment and one layout, in order."""
     columns: list[Any] = [*zip(*records, strict=True)] or [()] * 4
-    return RecordGroup(environment_id, layout, *columns)
+    return RecordGroup(environment_id, layout, *columns, **values)
 
 
-def make_batch(environment_id: UUID, layout: Layout, *records: Record) -> RecordBatch:
+def make_batch(environment_id: UUID, layout: Layout, *records: Record, **values: Any) -> RecordBatch:
     """A batch of one environment's records."""
-    return RecordBatch(random.randrange(BATCH_IDS), [make_group(environment_id, layout, *records)])
+    return RecordBatch(random.randrange(BATCH_IDS), [make_group(environment_id, layout, *records, **values)])
 
 
 async def write(database: Database, *batches: RecordBatch) -> None:

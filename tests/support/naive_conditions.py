@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from fractions import Fraction
 from ipaddress import ip_address, ip_network
 from typing import Any
@@ -133,6 +134,8 @@ def _number(value: object) -> float | None:
 
 def _moment(value: object) -> Fraction | None:
     """Microseconds since the year 0, of which finer parts are dropped."""
+    if isinstance(value, datetime):
+        value = value.isoformat()
     pattern = r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))"
     found = re.fullmatch(pattern, value, re.ASCII | re.IGNORECASE) if isinstance(value, str) else None
     if not found or len(found[0]) > 64:

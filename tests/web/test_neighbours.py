@@ -14,6 +14,8 @@ from flagstaff.web.health import SHARED_SECONDS, Shared
 from flagstaff.web.management.slots import AT_ONCE, WAITING
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
+from tests.support.clock import Clock
+from tests.support.history import make_batch, make_layout, write
 from tests.support.holds import ask, watch_holds
 from tests.web.conftest import PASSWORD, Call
 
@@ -73,6 +75,42 @@ async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
     assert holds.longest_in_units < LONGEST_UNITS
     answer = await client.evaluate(project["sdk_key"])
     assert answer.json()["flags"]["new-checkout"]["enabled"] is False
+
+
+async def test_an_explanation_of_a_thousand_flags_is_made_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    await store_flags(flagstaff, environment, 1_000, rollout_percentage=20)
+    flag = await ada.create_flag(environment)
+    rules = [{"rule_type": "user_id", "rule_value": f"user-{number}"} for number in range(1_000)]
+    path = f"{environment_path(environment)}/explain"
+    assert ada.token
+    for content, least in ((b"{}", 600_000), (json.dumps({"flag": {**flag, "rules": rules}}).encode(), 800_000)):
+        await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+        async with watch_holds() as holds:
+            status, length = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+        assert (status, length > least) == (200, True)
+        assert holds.longest_in_units < LONGEST_UNITS
+
+
+async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
+) -> None:
+    flag = await ada.create_flag(environment, rollout_percentage=20)
+    start = round(clock().timestamp()) * 1_000_000_000
+    records = [(start + number, f"user-{number}", None, b"\x05\x64") for number in range(5_000)]
+    await write(flagstaff.database, make_batch(UUID(environment["id"]), make_layout(), *records))
+    content = json.dumps({"flag": {**flag, "rollout_percentage": 30}}).encode()
+    assert ada.token
+
+    async with watch_holds() as holds:
+        status, _ = await ask(flagstaff.asgi, "POST", f"{flag_path(flag)}/impact", token=ada.token, content=content)
+
+    assert status == 200
+    assert holds.longest_in_units < LONGEST_UNITS
+    impact = (await ada.post(f"{flag_path(flag)}/impact", json=json.loads(content))).json()
+    assert impact["users"] == 5_000
+    assert 400 < impact["turned_on"] == impact["changed"] < 600
 
 
 async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
@@ -252,6 +290,29 @@ async def test_a_toggle_does_not_wait_for_slow_readers_of_its_account(flagstaff:
     assert (await waiting).status_code == 200
 
 
+async def test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent(flagstaff: Flagstaff, ada: Caller) -> None:
+    assert ada.token
+    flag = await ada.create_flag()
+    readers = SlowReaders()
+    path = f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/explain"
+    slow = [
+        asyncio.create_task(ask(flagstaff.asgi, "POST", path, token=ada.token, linger=readers.linger))
+        for _ in range(AT_ONCE)
+    ]
+    async with asyncio.timeout(30):
+        for _ in slow:
+            await readers.began.acquire()
+        toggled = await ada.post(f"{flag_path(flag)}/toggle")
+    waiting = asyncio.create_task(ada.get("/api/me"))
+    await asyncio.sleep(0)
+
+    assert toggled.status_code == 200
+    assert not waiting.done()
+    readers.go_on.set()
+    await asyncio.gather(*slow)
+    assert (await waiting).status_code == 200
+
+
 async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_of_its_account(
     flagstaff: Flagstaff, ada: Caller
 ) -> None:
@@ -289,6 +350,8 @@ async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_
         ("/api/projects", 128),
         ("/api/projects/x/environments", 16),
         ("/api/projects/x/environments/y/flags", 128),
+        ("/api/projects/x/environments/y/explain", 512),
+        ("/api/projects/x/environments/y/flags/z/impact", 512),
         ("/api/projects/x/environments/y/flags/z", 128),
         ("/api/projects/x/environments/y/flags/z/rules", 512),
         ("/api/projects/x/segments", 512),

@@ -41,6 +41,8 @@ BEYOND_SCHEMAS = {
     "create_flag": "40.0 is an integer to a schema, but not here; prerequisites exist",
     "create_rule": "the value fits the type of the rule, the values of a condition its operator",
     "update_rule": "the value fits the type of the rule, the values of a condition its operator",
+    "explain": "flags, segments and rules that are named exist; the values of a condition fit its operator",
+    "preview_impact": "the key is the present one; flags, segments and rules that are named exist",
     "list_changes": "the cursor is one from a page",
     "list_evaluations": "the cursor is one from a page",
     "list_flag_evaluations": "the cursor is one from a page",

@@ -506,6 +506,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Impact
+         * @description Count the recorded users for whom a change to a flag would change its result. Nothing is stored.
+         */
+        post: operations["preview_impact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/changes": {
         parameters: {
             query?: never;
@@ -588,26 +608,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/projects/{project_id}/environments/{env_id}/evaluations/summary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Summarise Evaluations
-         * @description How often each flag was on and off, by interval and reason.
-         */
-        get: operations["summarise_evaluations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/evaluations": {
         parameters: {
             query?: never;
@@ -620,6 +620,28 @@ export interface paths {
          * @description The evaluations of a flag, newest first, with the result and reason.
          */
         get: operations["list_flag_evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/evaluations/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summarise Evaluations
+         * @description How often each flag was on and off, by interval and reason.
+         *
+         *     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
+         */
+        get: operations["summarise_evaluations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -904,6 +926,21 @@ export interface components {
             rule_name: string | null;
         };
         /**
+         * DistinctUsersOut
+         * @description How many users had the flag on, and how many had it off. A user can be among both.
+         */
+        DistinctUsersOut: {
+            /** On */
+            on: number;
+            /** Off */
+            off: number;
+            /**
+             * Error
+             * @description The relative standard error of both numbers; 0 if they are exact.
+             */
+            error: number;
+        };
+        /**
          * EnvironmentItem
          * @description An environment in a list.
          */
@@ -1000,6 +1037,17 @@ export interface components {
             user_id: string | null;
             /** User Email */
             user_email: string | null;
+            /**
+             * Attributes
+             * @description The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.
+             * @example {
+             *       "plan": "gold",
+             *       "seats": 12
+             *     }
+             */
+            attributes?: {
+                [key: string]: unknown;
+            } | null;
             /** Flags */
             flags: {
                 [key: string]: components["schemas"]["FlagOutcome"];
@@ -1179,6 +1227,17 @@ export interface components {
             user_id: string | null;
             /** User Email */
             user_email: string | null;
+            /**
+             * Attributes
+             * @description The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.
+             * @example {
+             *       "plan": "gold",
+             *       "seats": 12
+             *     }
+             */
+            attributes?: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * FlagEvaluationsPageOut
@@ -1225,6 +1284,8 @@ export interface components {
             variants?: {
                 [key: string]: number;
             } | null;
+            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
+            distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
         };
         /**
          * FlagOut
@@ -1382,6 +1443,54 @@ export interface components {
             readonly project_id?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
+        };
+        /**
+         * ImpactOut
+         * @description For how many of the last day's users the result of a flag would change.
+         */
+        ImpactOut: {
+            /**
+             * From
+             * Format: date-time
+             * @description A day ago, or later if it is not `complete`.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            from: string;
+            /**
+             * To
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            to: string;
+            /**
+             * Users
+             * @description The different users of the recorded evaluations: by `user_id`, or else by email.
+             */
+            users: number;
+            /**
+             * Changed
+             * @description Those whose result would change, in one of the following ways.
+             */
+            changed: number;
+            /** Turned On */
+            turned_on: number;
+            /** Turned Off */
+            turned_off: number;
+            /**
+             * Variant Changed
+             * @description Those for whom the flag stays on, with another variant or value.
+             */
+            variant_changed: number;
+            /**
+             * Without Attributes
+             * @description Those of whom nothing is known: the history has not kept an attribute that the flag looks at before or after the change.
+             */
+            without_attributes: number;
+            /**
+             * Complete
+             * @description Whether the whole day was examined. Large histories are examined only in part.
+             */
+            complete: boolean;
         };
         /**
          * Login
@@ -1603,6 +1712,14 @@ export interface components {
             actual: components["schemas"]["ActualResult"] | null;
             /** Holds */
             holds: boolean;
+        };
+        /**
+         * PreviewImpact
+         * @description What might be saved.
+         */
+        PreviewImpact: {
+            /** @description The flag as it would be, with all of its rules. */
+            flag: components["schemas"]["FlagDraft"];
         };
         /**
          * ProblemDocument
@@ -2029,6 +2146,8 @@ export interface components {
             until: string;
             /** Interval */
             interval: string;
+            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
+            distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
             /** Flags */
             flags: {
                 [key: string]: components["schemas"]["FlagIntervalOut"][];
@@ -4787,6 +4906,97 @@ export interface operations {
             };
         };
     };
+    preview_impact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewImpact"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_project_changes: {
         parameters: {
             query?: {
@@ -5088,22 +5298,28 @@ export interface operations {
             };
         };
     };
-    summarise_evaluations: {
+    list_flag_evaluations: {
         parameters: {
             query?: {
+                /** @description Only for this user. */
+                user_id?: string | null;
+                /** @description Only for this user, ignoring case. */
+                user_email?: string | null;
+                /** @description Only with the flag on or off. */
+                enabled?: boolean | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
                 until?: string | null;
-                /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
-                interval?: string;
-                /** @description Only this flag. */
-                flag_key?: string | null;
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string | null;
             };
             header?: never;
             path: {
                 project_id: string;
                 env_id: string;
+                flag_id: string;
             };
             cookie?: never;
         };
@@ -5115,7 +5331,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SummaryOut"];
+                    "application/json": components["schemas"]["FlagEvaluationsPageOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */
@@ -5165,28 +5381,22 @@ export interface operations {
             };
         };
     };
-    list_flag_evaluations: {
+    summarise_evaluations: {
         parameters: {
             query?: {
-                /** @description Only for this user. */
-                user_id?: string | null;
-                /** @description Only for this user, ignoring case. */
-                user_email?: string | null;
-                /** @description Only with the flag on or off. */
-                enabled?: boolean | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
                 until?: string | null;
-                limit?: number;
-                /** @description The `next_cursor` of the previous page. */
-                cursor?: string | null;
+                /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
+                interval?: string;
+                /** @description Only this flag. */
+                flag_key?: string | null;
             };
             header?: never;
             path: {
                 project_id: string;
                 env_id: string;
-                flag_id: string;
             };
             cookie?: never;
         };
@@ -5198,7 +5408,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FlagEvaluationsPageOut"];
+                    "application/json": components["schemas"]["SummaryOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */

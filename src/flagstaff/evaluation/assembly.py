@@ -21,6 +21,7 @@ from flagstaff.evaluation.predicates import Predicate, assemble_predicates, comp
 from flagstaff.evaluation.snapshot import Answers, EnvironmentSnapshot, Need, RuleMatch, Targeting, VariedFlag
 
 LookUp = dict[str, list[RuleMatch]]
+_TABLE_MAX_BYTES = 1000  # what weights usually add up to
 NO_SEGMENTS: Mapping[str, Predicate] = {}
 
 
@@ -119,12 +120,14 @@ def assemble(
     yield
     constant_layouts = tuple(each.layout for each in groups.constant)
     yield
+    looked_at = tuple(sorted(targeting.custom)) if targeting else ()
+    yield
     plain = yield from _plain_answers(groups, is_targeted=targeting is not None)
     return EnvironmentSnapshot(
         project_id=environment.project_id,
         environment_id=environment.id,
         environment_key=environment.key,
-        layout=Layout(recorded=recorded_layouts, constant=constant_layouts),
+        layout=Layout(recorded_layouts, constant_layouts, looked_at),
         targeting=targeting,
         rollout_prefixes=tuple(each.prefix for each in groups.rollouts),
         without_bucket=bytes((NO_BUCKET,)) * len(groups.rollouts),
@@ -165,9 +168,11 @@ def _group(flags: Iterable[CompiledFlag]) -> Generator[None, None, _Groups]:
     keys = sorted(by_key)
     yield
     groups = _Groups()
-    for key in keys:
-        groups.add(by_key[key])
-        yield
+    for is_varied in (False, True):  # one after the other, varied flags are rendered at once
+        for key in keys:
+            if bool(by_key[key].weights) is is_varied:
+                groups.add(by_key[key])
+            yield
     groups.end()
     return groups
 
@@ -183,15 +188,13 @@ def _target(groups: _Groups, rules: _Rules) -> Generator[None, None, Targeting |
         if each.layout.has_bucket:
             with_buckets.append((position, each.stickiness, each.prefix))
         if each.weights:
-            weights = tuple(accumulate(each.weights))
-            first = next(place for place, weight in enumerate(each.weights) if weight)
-            varied.append(VariedFlag(position, each.prefix, each.stickiness, weights, first))
+            varied.append(_varied(position, each))
         answers.append(_answers(each))
         yield
     needs = yield from _needs(recorded, groups.constant)
     by_bit = {bit: tuple(matches) for bit, matches in rules.by_bit.items()}
     yield
-    return Targeting(
+    targeting = Targeting(
         sticky=tuple((each.stickiness, each.prefix) for each in groups.sticky),
         predicates=predicates,
         by_bit=by_bit,
@@ -199,9 +202,22 @@ def _target(groups: _Groups, rules: _Rules) -> Generator[None, None, Targeting |
         with_buckets=tuple(with_buckets),
         varied=tuple(varied),
         needs=needs,
-        columns=tuple(position for position, each in enumerate(recorded) if each.layout.columns),
         answers=tuple(answers),
     )
+    yield
+    for name in ("slots", "tables", "without_table", "without_identifier", "spans", "columns"):
+        getattr(targeting, name)  # otherwise the first evaluation would take the time
+        yield
+    return targeting
+
+
+def _varied(position: int, flag: CompiledFlag) -> VariedFlag:
+    weights = tuple(accumulate(flag.weights))
+    first = next(place for place, weight in enumerate(flag.weights) if weight)
+    table = b""
+    if flag.stickiness == DEFAULT_STICKINESS and weights[-1] <= _TABLE_MAX_BYTES:
+        table = b"".join(bytes((variant,)) * weight for variant, weight in enumerate(flag.weights))
+    return VariedFlag(position, flag.prefix, flag.stickiness, weights, first, table)
 
 
 def _answers(flag: CompiledFlag) -> Answers:
@@ -244,9 +260,12 @@ def _needs(
 
 
 def _need(position: int | None, other: CompiledFlag | None, prerequisite: Prerequisite, byte: int) -> Need:
+    never = Need(None, b"", prerequisite.enabled, None, byte)
     if other is None:
-        return Need(None, b"", prerequisite.enabled, None, byte)
+        return never
     variants = [place for place, key in enumerate(other.layout.variants) if key in prerequisite.variants]
+    if prerequisite.variants and not variants:
+        return never
     return Need(
         position,
         other.layout.on_by_byte,

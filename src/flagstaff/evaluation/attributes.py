@@ -66,6 +66,15 @@ def read(form: Form, value: object) -> Readings:
     return () if reading is None else (reading,)
 
 
+def comparable(value: object) -> object:
+    """The part of an attribute that any form can read; None if there is none."""
+    if isinstance(value, list):
+        if len(value) > LIST_MAX_LENGTH or _count_characters(value) > LIST_MAX_CHARACTERS:
+            return None
+        return [each for each in value if _read_text(each) is not None] or None
+    return None if _read_text(value) is None else value  # what the other forms read from JSON is text, too
+
+
 def _count_characters(values: list[Any]) -> int:
     return sum(len(each) for each in values if isinstance(each, str))
 

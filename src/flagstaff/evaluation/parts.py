@@ -58,7 +58,7 @@ def decide_part(
     rules = first_of_each_flag(found)
     for position, match in rules.items():
         decided[position] = match.byte
-    return Decisions(decided, {}, bytes(decided), rules)
+    return Decisions(decided, bytearray(), bytes(decided), rules)
 
 
 def all_flags(snapshot: EnvironmentSnapshot) -> Part:
@@ -78,11 +78,11 @@ def find_flag(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
 
 
 def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
-    flags = snapshot.layout.recorded
+    flags, looked_at = snapshot.layout.recorded, snapshot.layout.attributes
     position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
     if position is None:
         constant = tuple(flag for flag in snapshot.layout.constant if flag.key == key)
-        return SingleFlag(snapshot.environment_id, Layout((), constant)) if constant else None
+        return SingleFlag(snapshot.environment_id, Layout((), constant, looked_at)) if constant else None
     targeting = snapshot.targeting
     needs = {
         place: [need.position for need in needed if need.position is not None]
@@ -91,7 +91,7 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
     positions = frozenset(with_needed(needs, [position]))
     narrowed = _narrow(targeting, positions, position) if targeting else None
     part = Part(positions, _rollouts(snapshot, positions), narrowed)
-    return SingleFlag(snapshot.environment_id, Layout((flags[position],), ()), position, part)
+    return SingleFlag(snapshot.environment_id, Layout((flags[position],), (), looked_at), position, part)
 
 
 def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list[tuple[int, str, bytes]]:
@@ -115,8 +115,8 @@ def _narrow(targeting: Targeting, positions: Collection[int], position: int) -> 
         with_buckets=tuple(each for each in targeting.with_buckets if each[0] in positions),
         varied=tuple(each for each in targeting.varied if each.position in positions),
         needs=tuple(each for each in targeting.needs if each[0] in positions),
-        columns=tuple(each for each in targeting.columns if each == position),
         answers=(),
         led={},
         kept_matches=1,
+        only=position,
     )

@@ -8,6 +8,7 @@ attribute, however many rules there are, once a value has been seen. For a new v
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from flagstaff.domain.conditions import COMPARES_TEXT, Condition
@@ -82,18 +83,24 @@ class AttributePredicates:
 
     def _check(self, value: object) -> int:
         found = self.unasked
+        readings = {form: read(form, value) for form in self._forms}
         for form, bits_by_text in self.look_ups.items():
-            for text in read(form, value):
+            for text in readings[form]:
                 found |= bits_by_text.get(text, 0)
         for form, checks in self.checks.items():
-            readings = read(form, value)
             for decide, bit in checks:
-                if decide(readings):
+                if decide(readings[form]):
                     found |= bit
         for conditions, bit in self.sets:
-            if all(condition(value) for condition in conditions):
+            if all(condition.decide(readings[condition.form]) for condition in conditions):
                 found |= bit
         return found
+
+    @cached_property
+    def _forms(self) -> frozenset[Form]:
+        """The forms in which the attribute is read."""
+        asked = (condition.form for conditions, _ in self.sets for condition in conditions)
+        return frozenset((*self.look_ups, *self.checks, *asked))
 
 
 @dataclass(frozen=True)

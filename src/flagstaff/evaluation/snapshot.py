@@ -13,6 +13,8 @@ from flagstaff.evaluation.predicates import Predicates
 
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
 CURRENT_TIME = "current_time"
+RESERVED = BUILT_IN | {CURRENT_TIME}
+"""The attributes that no custom attribute replaces."""
 
 Fragment = bytes | tuple[bytes, ...]
 Answers = Mapping[int, Fragment] | tuple[Fragment, ...]
@@ -45,7 +47,8 @@ class VariedFlag(NamedTuple):
     """A flag that is on with one of several variants, by the place that the hash of the user takes among the weights.
 
     `weights` are cumulated. The user is identified by the attribute `stickiness`; one without an identifier gets the
-    variant `without_identifier`.
+    variant `without_identifier`. `table` has the variant of each place, which takes less time to look up than to search
+    for; it is empty if it would be large, or if users are identified by an attribute.
     """
 
     position: int
@@ -53,6 +56,7 @@ class VariedFlag(NamedTuple):
     stickiness: str
     weights: tuple[int, ...]
     without_identifier: int
+    table: bytes
 
 
 class Need(NamedTuple):
@@ -77,9 +81,10 @@ class Targeting:
     `by_bit` are the rules that are found by a predicate that holds, and `leading` the bits of these predicates.
     `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
     are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
-    flag comes after those that it needs. `columns` are the positions of the flags with further columns in the history.
+    flag comes after those that it needs. `with_buckets` and `varied` are in the order of the positions.
     `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. `led` remembers
-    the rules for predicates that held, up to `kept_matches` times.
+    the rules for predicates that held, up to `kept_matches` times. `only` is the position of the only flag whose
+    columns are recorded; None for all.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -89,25 +94,59 @@ class Targeting:
     with_buckets: tuple[tuple[int, str, bytes], ...]
     varied: tuple[VariedFlag, ...] = ()
     needs: tuple[tuple[int, tuple[Need, ...]], ...] = ()
-    columns: tuple[int, ...] = ()
     answers: tuple[Answers, ...] = ()
     led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
     kept_matches: int = 200  # users mostly fall into few groups by the predicates that hold for them
+    only: int | None = None
 
     @cached_property
-    def varied_by_user(self) -> tuple[int, ...]:
-        """The positions of the varied flags whose users are identified by default."""
-        return tuple(flag.position for flag in self.varied if flag.stickiness == DEFAULT_STICKINESS)
+    def slots(self) -> Mapping[int, int]:
+        """The places among the varied flags, by position."""
+        return {flag.position: slot for slot, flag in enumerate(self.varied)}
 
     @cached_property
-    def weights_by_user(self) -> tuple[tuple[bytes, tuple[int, ...]], ...]:
-        """What is hashed before the identifier, and the cumulated weights, of the same flags."""
-        return tuple((flag.prefix, flag.weights) for flag in self.varied if flag.stickiness == DEFAULT_STICKINESS)
+    def tables(self) -> tuple[tuple[bytes, bytes, int], ...]:
+        """What is hashed before the identifier, the table of variants and its size; for a flag without, any table."""
+        return tuple(
+            (flag.prefix, flag.table, len(flag.table)) if flag.table else (b"", b"\0", 1) for flag in self.varied
+        )
 
     @cached_property
-    def varied_by_attribute(self) -> tuple[VariedFlag, ...]:
-        """The varied flags whose users are identified by an attribute."""
-        return tuple(flag for flag in self.varied if flag.stickiness != DEFAULT_STICKINESS)
+    def without_table(self) -> tuple[tuple[int, VariedFlag], ...]:
+        """The varied flags whose variant is searched for, with their places among all of them."""
+        return tuple((slot, flag) for slot, flag in enumerate(self.varied) if not flag.table)
+
+    @cached_property
+    def without_identifier(self) -> bytes:
+        """The variants of a user without an identifier."""
+        return bytes(flag.without_identifier for flag in self.varied)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int, int], ...]:
+        """The runs of varied flags without another between them: the first position, the end, and the first slot."""
+        found: list[tuple[int, int, int]] = []
+        for slot, flag in enumerate(self.varied):
+            if found and found[-1][1] == flag.position:
+                found[-1] = (found[-1][0], flag.position + 1, found[-1][2])
+            else:
+                found.append((flag.position, flag.position + 1, slot))
+        return tuple(found)
+
+    @cached_property
+    def columns(self) -> tuple[int, ...] | None:
+        """The order of the history's further columns: places among the buckets of rules, followed by the variants.
+
+        None if they are in this order.
+        """
+        buckets = {position: place for place, (position, _, _) in enumerate(self.with_buckets)}
+        variants = {position: len(buckets) + slot for position, slot in self.slots.items()}
+        order = tuple(
+            places[position]
+            for position in (sorted({*buckets, *variants}) if self.only is None else [self.only])
+            for places in (buckets, variants)
+            if position in places
+        )
+        return None if order == tuple(range(len(buckets) + len(variants))) else order
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
@@ -125,6 +164,11 @@ class Targeting:
     def built_in(self) -> frozenset[str]:
         """Those of them that every context has."""
         return self.attributes & BUILT_IN
+
+    @cached_property
+    def custom(self) -> frozenset[str]:
+        """Those of them that applications choose."""
+        return self.attributes - RESERVED
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, LedMatches, Need, RuleMatch, Targeting
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, LedMatches, Need, RuleMatch, Targeting, VariedFlag
 
 
 class User(NamedTuple):
@@ -55,14 +55,14 @@ def attributes_of(
 
 
 class Decisions(NamedTuple):
-    """How the recorded flags are decided, by position: a byte for each, and the variant of each that has some.
+    """How the recorded flags are decided: a byte for each, and the variant of each varied flag.
 
     `recorded` is the same, with the other columns, as the history stores it. `rules` are the rules that match first;
     they do not decide flags with a prerequisite that does not hold.
     """
 
     decided: bytearray
-    variants: Mapping[int, int]
+    variants: bytearray
     recorded: bytes
     rules: Mapping[int, RuleMatch]
 
@@ -84,21 +84,23 @@ def decide(targeting: Targeting, user: User, decided: bytearray, looked_up: tupl
     for position, match in rules.items():
         decided[position] = match.byte
         if match.variant is not None:
-            variants[position] = match.variant
+            variants[targeting.slots[position]] = match.variant
     for position, needs in targeting.needs:
         for need in needs:
-            if not _holds(need, decided, variants):
+            if not _holds(need, decided, variants, targeting.slots):
                 decided[position] = need.byte
                 break
-    columns = [each[position] for position in targeting.columns for each in (bucket_of, variants) if position in each]
-    return Decisions(decided, variants, bytes(decided) + bytes(columns), rules)
+    columns = bytes(bucket_of.values()) + variants
+    if targeting.columns is not None:
+        columns = bytes([columns[place] for place in targeting.columns])
+    return Decisions(decided, variants, bytes(decided) + columns, rules)
 
 
 def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
     """The fragments of the response of the recorded flags."""
     fragments: list[Any] = [*map(getitem, targeting.answers, decisions.decided)]
-    for position, variant in decisions.variants.items():
-        fragments[position] = fragments[position][variant]
+    for start, end, slot in targeting.spans:
+        fragments[start:end] = map(getitem, fragments[start:end], decisions.variants[slot:])
     return fragments
 
 
@@ -143,31 +145,33 @@ def _led_by(targeting: Targeting, holding: int) -> LedMatches:
     return LedMatches(tuple(found), first_of_each_flag(found))
 
 
-def _variants(targeting: Targeting, user: User) -> dict[int, int]:
-    """The variant of each flag that has some, by its weights."""
+def _variants(targeting: Targeting, user: User) -> bytearray:
+    """The variant of each varied flag, by its weights."""
     identifier = user.identifier
     if identifier:
         places = [
-            bisect_right(weights, murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1])
-            for prefix, weights in targeting.weights_by_user
+            table[murmur3_x86_32(prefix + identifier, VARIANT_SEED) % size] for prefix, table, size in targeting.tables
         ]
-        found = dict(zip(targeting.varied_by_user, places, strict=True))
+        found = bytearray(places)
     else:
-        found = {flag.position: flag.without_identifier for flag in targeting.varied}
-    for position, prefix, stickiness, weights, without_identifier in targeting.varied_by_attribute:
-        identifier = identifier_of(user, stickiness)
-        found[position] = without_identifier
-        if identifier:
-            found[position] = bisect_right(weights, murmur3_x86_32(prefix + identifier, VARIANT_SEED) % weights[-1])
+        found = bytearray(targeting.without_identifier)
+    for slot, flag in targeting.without_table:
+        found[slot] = _search_variant(flag, identifier_of(user, flag.stickiness))
     return found
 
 
-def _holds(need: Need, decided: bytearray, variants: Mapping[int, int]) -> bool:
+def _search_variant(flag: VariedFlag, identifier: bytes) -> int:
+    if not identifier:
+        return flag.without_identifier
+    return bisect_right(flag.weights, murmur3_x86_32(flag.prefix + identifier, VARIANT_SEED) % flag.weights[-1])
+
+
+def _holds(need: Need, decided: bytearray, variants: bytearray, slots: Mapping[int, int]) -> bool:
     if need.position is None:
         return False
     if bool(need.is_on[decided[need.position]]) is not need.enabled:
         return False
-    return need.variants is None or variants.get(need.position) in need.variants
+    return need.variants is None or variants[slots[need.position]] in need.variants
 
 
 def identifier_of(user: User, attribute: str) -> bytes:

@@ -6,18 +6,15 @@ promptly are kept on disk, so that a kill at any moment loses less than a second
 
 import asyncio
 import errno
-import secrets
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from time import time_ns
-from typing import Any
 
 import structlog
 
 from flagstaff.domain.errors import Code, Error
-from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, SingleFlag
+from flagstaff.evaluation.history.records import RecordBatch
+from flagstaff.runtime.buffer import Buffer
 from flagstaff.runtime.spool import Spool, SpooledBatch
 from flagstaff.runtime.supervisor import Supervisor, is_set_within
 
@@ -26,9 +23,7 @@ log = structlog.get_logger(__name__)
 FLUSH_INTERVAL_SECONDS = 0.2
 PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
 RETRY_SECONDS = 1.0
-BATCH_GROUPS = 1000  # the store lists them all in one statement, which databases limit
 COLLECT, WRITE = "recorder-collect", "recorder-write"
-_FIELDS = 4  # of a record
 ATTEMPTS = 5  # for a batch that a reachable store refuses
 # Errors of the process or the system, which say nothing about the file that was to be read.
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
@@ -54,8 +49,12 @@ class Recorder:
         supervisor: Supervisor,
         flush_interval_seconds: float = FLUSH_INTERVAL_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
+        has_all: bool = False,
     ) -> None:
-        """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage."""
+        """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage.
+
+        `has_all` says that the recorded attributes are all that the requests had.
+        """
         self.written = 0
         self.dropped = 0
         self._write = write
@@ -63,8 +62,8 @@ class Recorder:
         self._supervisor = supervisor
         self._flush_interval_seconds = flush_interval_seconds
         self._retry_seconds = retry_seconds
-        # The fields of all records in one list: a tuple for each would double the cost of `record`.
-        self._buffer: defaultdict[EnvironmentSnapshot | SingleFlag, list[Any]] = defaultdict(list)
+        self._buffer = Buffer(has_all=has_all)
+        self.record = self._buffer.record
         self._collected: deque[_Collected] = deque()
         self._in_flight: _Collected | None = None
         self._arrived = asyncio.Event()
@@ -81,22 +80,12 @@ class Recorder:
         """How many records are not in the store yet."""
         collected = [*self._collected, *([self._in_flight] if self._in_flight else [])]
         in_memory = sum(each.batch.size for each in collected if not each.copy and not each.is_done)
-        return sum(map(len, self._buffer.values())) // _FIELDS + in_memory + self._spool.records
+        return self._buffer.records + in_memory + self._spool.records
 
     @property
     def recorded(self) -> int:
         """How many records there have been, including those that an earlier process left on disk."""
         return self.written + self.dropped + self.waiting
-
-    def record(
-        self,
-        snapshot: EnvironmentSnapshot | SingleFlag,
-        user_id: str | None,
-        user_email: str | None,
-        recorded: bytes,
-    ) -> None:
-        """Record one evaluation. Every evaluate call runs this."""
-        self._buffer[snapshot].extend((time_ns(), user_id, user_email, recorded))
 
     async def start(self) -> None:
         """Start to write, first what an earlier process left on disk. A disk failure does not prevent the start."""
@@ -140,16 +129,7 @@ class Recorder:
                 self._arrived.set()
 
     def _collect(self, now: float) -> None:
-        if not self._buffer:
-            return
-        buffer, self._buffer = self._buffer, defaultdict(list)
-        groups = [
-            RecordGroup(snapshot.environment_id, snapshot.layout, *(fields[start::_FIELDS] for start in range(_FIELDS)))
-            for snapshot, fields in buffer.items()
-        ]
-        for start in range(0, len(groups), BATCH_GROUPS):
-            batch = RecordBatch(secrets.randbelow(BATCH_IDS), groups[start : start + BATCH_GROUPS])
-            self._collected.append(_Collected(batch, now))
+        self._collected += (_Collected(batch, now) for batch in self._buffer.take())
 
     def _is_behind(self, now: float) -> bool:
         oldest = self._in_flight or (self._collected[0] if self._collected else None)

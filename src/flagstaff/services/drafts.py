@@ -97,7 +97,7 @@ async def read_draft(connection: Connection, environment: Environment, draft: Dr
         else _new_rule(flag, each, latest + timedelta(microseconds=place + 1))
         for place, each in enumerate(draft.rules)
     ]
-    with _inside(_FIELD):
+    with inside_draft():
         await require_prerequisites(connection, flag)
     if saved is not None:
         await require_unneeded_variants(connection, saved, flag)
@@ -147,6 +147,13 @@ async def _require_what_rules_name(connection: Connection, flag: Flag, drafted: 
             require_variant(flag, rule)
             if rule.rule_type is RuleType.SEGMENT and rule.rule_value in missing:
                 raise missing_segment()
+
+
+@contextmanager
+def inside_draft() -> Iterator[None]:
+    """Say that the invalid fields of an Error are those of the draft."""
+    with _inside(_FIELD):
+        yield
 
 
 @contextmanager

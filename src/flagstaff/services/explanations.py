@@ -1,13 +1,16 @@
 """Explanations: why flags are on or off for a user, saved or not. They are not evaluations, and are not recorded."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
-from flagstaff.evaluation.explanation import Explanation, Explicable, Subject
+from flagstaff.evaluation.explanation import explain
+from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.snapshot import CURRENT_TIME
+from flagstaff.evaluation.traces import FlagTrace, RuleTrace
+from flagstaff.evaluation.tracing import Subject
 from flagstaff.pacing import in_pieces
 from flagstaff.services.access import open_environment
 from flagstaff.services.drafts import Draft, check_values, read_draft
@@ -29,15 +32,22 @@ class GivenUser:
     fit: bool
     read: Callable[[Collection[str], Callable[[], datetime]], Mapping[str, object]]
 
+    def attributes(self, compared: Collection[str], at: datetime) -> Mapping[str, object]:
+        """The attributes that an evaluation compares, and the others, which only rules that are not live look at."""
+        others = [name for name in self.names if name not in compared]
+        return {**self.read(others, lambda: at), **self.read(compared, lambda: at), CURRENT_TIME: at}
+
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An explanation of the flags with these keys. `new_rules` are the ids of a draft's rules that are not saved."""
+    """An explanation: each flag's trace, followed by those of its rules; None stands for a step on the way.
+
+    `new_rules` are the ids of a draft's rules that are not saved.
+    """
 
     environment_key: str
     evaluated_at: datetime
-    keys: Sequence[str]
-    explanation: Explanation
+    traces: Iterator[FlagTrace | RuleTrace | None]
     new_rules: Collection[UUID]
 
 
@@ -74,25 +84,19 @@ class Explanations:
             if flag_keys is not None:
                 await require_flags(connection, environment, flag_keys, drafted)
             if flag_keys is not None and user.fit:
-                flag_set = await read_some(connection, environment, flag_keys, drafted)
+                found = await read_some(connection, environment, flag_keys, drafted)
             else:
-                flag_set = await read_all(connection, environment, drafted)
-        explicable = await in_pieces(flag_set.compile())
+                found = await read_all(connection, environment)
+        flag_set = await in_pieces(found.collect(drafted))
+        keys = sorted(flag_set.flags) if flag_keys is None else list(dict.fromkeys(flag_keys))
+        compared = user.names if user.fit else await _looked_at(flag_set)
         at = self.now()
-        return Explained(
-            environment_key=environment.key,
-            evaluated_at=at,
-            keys=sorted(explicable.flags) if flag_keys is None else list(dict.fromkeys(flag_keys)),
-            explanation=Explanation(
-                explicable, Subject(user.user_id, user.user_email, _attributes(user, explicable, at))
-            ),
-            new_rules=drafted.new_rules if drafted is not None else (),
-        )
+        subject = Subject(user.user_id, user.user_email, user.attributes(compared, at))
+        new_rules = drafted.new_rules if drafted is not None else ()
+        return Explained(environment.key, at, explain(flag_set, subject, keys), new_rules)
 
 
-def _attributes(user: GivenUser, explicable: Explicable, at: datetime) -> Mapping[str, object]:
-    """The attributes that an evaluation would compare, and the others, which only rules that are not live look at."""
-    targeting = explicable.snapshot.targeting
-    compared = user.names if user.fit else targeting.attributes if targeting is not None else ()
-    others = [name for name in user.names if name not in compared]
-    return {**user.read(others, lambda: at), **user.read(compared, lambda: at), CURRENT_TIME: at}
+async def _looked_at(flag_set: FlagSet) -> Collection[str]:
+    """The attributes that an evaluation of these flags looks at."""
+    snapshot = await in_pieces(flag_set.compile())
+    return snapshot.targeting.attributes if snapshot.targeting is not None else ()

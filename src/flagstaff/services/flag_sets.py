@@ -1,7 +1,7 @@
 """Reads flags of an environment with what decides them, to compile them apart from the snapshots that are served."""
 
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from flagstaff.domain.prerequisites import with_needed
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.explanation import Explicable, compile_explicable
+from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
 from flagstaff.services.drafts import DraftedFlag
 from flagstaff.storage import flags, rules, segments
 from flagstaff.storage.database import Connection
@@ -20,71 +20,63 @@ _MISTAKES = 20  # more would not help
 
 
 @dataclass(frozen=True, slots=True)
-class FlagSet:
+class ReadFlags:
     """Flags of an environment, their rules and the segments that these name, read in one consistent state.
 
-    They are converted as they are compiled, after the connection has been released. The draft, if there is one, stands
-    in for the saved flag.
+    They are converted by `collect`, after the connection has been released.
     """
 
     environment: Environment
     flags: Iterable[Flag]
     rules: Iterable[Rule]
     segments: Iterable[Segment]
-    draft: DraftedFlag | None
 
-    def compile(self) -> Generator[None, None, Explicable]:
-        """Compile the flags in small steps."""
+    def collect(self, draft: DraftedFlag | None) -> Generator[None, None, FlagSet]:
+        """The flags in small steps. The draft, if there is one, stands in for the saved flag."""
         rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
         for rule in self.rules:
             rules_of[rule.flag_id].append(rule)
             yield
-        explicable = yield from compile_explicable(self.environment, self._targeted(rules_of), self.segments)
-        return explicable
-
-    def _targeted(self, rules_of: defaultdict[UUID, list[Rule]]) -> Iterator[TargetedFlag]:
+        collected = {}
         for flag in self.flags:
-            if self.draft is None or flag.key != self.draft.key:
-                yield TargetedFlag(flag, rules_of[flag.id])
-        if self.draft is not None:
-            yield self.draft.targeted
+            collected[flag.key] = TargetedFlag(flag, rules_of[flag.id])
+            yield
+        if draft is not None:
+            collected[draft.key] = draft.targeted
+        compiled = yield from compile_segments(self.segments)
+        return FlagSet(self.environment, collected, compiled)
 
 
-async def read_all(connection: Connection, environment: Environment, draft: DraftedFlag | None) -> FlagSet:
+async def read_all(connection: Connection, environment: Environment) -> ReadFlags:
     """All flags of an environment."""
-    return FlagSet(
+    return ReadFlags(
         environment,
         await flags.list_flags(connection, environment.id),
         await rules.list_rules_of_environment(connection, environment.id),
         await segments.list_segments(connection, environment.project_id),
-        draft,
     )
 
 
 async def read_some(
     connection: Connection, environment: Environment, keys: Collection[str], draft: DraftedFlag | None
-) -> FlagSet:
-    """The flags with these keys, and those that they need."""
+) -> ReadFlags:
+    """The flags with these keys and those that they need, as if the draft were saved."""
     needs = {
         key: [each.flag_key for each in needed]
         for key, needed in (await flags.list_prerequisites(connection, environment.id)).items()
     }
+    drafted: Iterable[Rule] = ()
     if draft is not None:
         needs[draft.key] = [each.flag_key for each in draft.targeted.flag.prerequisites]
+        drafted = draft.targeted.rules
     found = list(await flags.find_flags_by_key(connection, environment.id, with_needed(needs, keys)))
     flag_ids = [flag.id for flag in found]
-    drafted = draft.targeted.rules if draft is not None else ()
-    return FlagSet(
+    named = {rule.rule_value for rule in drafted if rule.rule_type is RuleType.SEGMENT and rule.rule_value}
+    return ReadFlags(
         environment,
         found,
         await rules.list_rules_of_flags(connection, flag_ids),
-        await segments.find_named_segments(
-            connection,
-            environment.project_id,
-            flag_ids=flag_ids,
-            keys={rule.rule_value for rule in drafted if rule.rule_type is RuleType.SEGMENT and rule.rule_value},
-        ),
-        draft,
+        await segments.find_named_segments(connection, environment.project_id, flag_ids=flag_ids, keys=named),
     )
 
 

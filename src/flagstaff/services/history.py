@@ -10,6 +10,7 @@ from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import invalid_field
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
+from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.services.access import FlagPath, open_environment, open_flag
 from flagstaff.storage.database import Database
@@ -17,12 +18,14 @@ from flagstaff.storage.history import batches
 from flagstaff.storage.history.pages import list_evaluations
 from flagstaff.storage.history.summaries import VARIANT, Kind
 from flagstaff.storage.history.sums import FlagSums, TooManyCellsError, sum_by_interval
+from flagstaff.storage.history.user_sums import UserSums, sum_users
 
 MAX_INTERVALS = 1000
 MAX_CELLS = 100_000  # flags times intervals in one answer
 _TOO_MANY_CELLS = "is too short for this many flags; use a longer interval, a shorter time range or flag_key"
 
 _MINUTE = timedelta(minutes=1)
+_MINUTES_A_DAY = 1440
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -46,21 +49,31 @@ class FlagInterval:
     off: int
     reasons: dict[str, int]
     variants: dict[str, int]
+    users: DistinctUsers | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The results of each flag by key and interval; intervals in which it was not evaluated are left out."""
+    """The results of each flag by key and interval; intervals in which it was not evaluated are left out.
+
+    Users are counted if it is a summary of one flag by whole days.
+    """
 
     since: datetime
     until: datetime
     interval: timedelta
     sums: FlagSums
+    users: UserSums | None = None
 
     def take_flags(self) -> Iterator[tuple[str, Iterator[FlagInterval]]]:
         """Remove and return each flag's key with its intervals, oldest first."""
         for key, intervals in self.sums.take():
-            yield key, (_flag_interval(minute, kinds) for minute, kinds in intervals)
+            yield key, (self._flag_interval(minute, kinds) for minute, kinds in intervals)
+
+    def _flag_interval(self, minute: int, kinds: Iterable[tuple[Kind, int]]) -> FlagInterval:
+        interval = _flag_interval(minute, kinds)
+        interval.users = self.users.of_interval(minute // _MINUTES_A_DAY) if self.users else None
+        return interval
 
 
 def _flag_interval(minute: int, kinds: Iterable[tuple[Kind, int]]) -> FlagInterval:
@@ -146,15 +159,19 @@ class History:
         async with self._summaries, self.database.read_history() as connection:
             number = await batches.find_environment_number(connection, environment_id)
             sums = FlagSums(step, MAX_CELLS)
+            minutes = range(start, stop)
+            days = range(start // _MINUTES_A_DAY, stop // _MINUTES_A_DAY)
+            users = UserSums(days, step // _MINUTES_A_DAY) if flag_key and step % _MINUTES_A_DAY == 0 else None
             if number is not None:
-                minutes = range(start, stop)
                 try:
                     sums = await sum_by_interval(
                         connection, number, minutes, step, flag_key=flag_key, max_cells=MAX_CELLS
                     )
                 except TooManyCellsError:
                     raise invalid_field("interval", _TOO_MANY_CELLS) from None
-        return Summary(_moment(start), _moment(stop), interval, sums)
+                if users and flag_key:
+                    await sum_users(connection, number, flag_key, users)
+        return Summary(_moment(start), _moment(stop), interval, sums, users)
 
     async def _list(
         self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None

@@ -4,15 +4,19 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from time import perf_counter
 
 import structlog
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import environments
 from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches, deletions, rollups
+from flagstaff.storage.history import batches, deletions, rollups, user_rollups
 
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
+# How long users are counted at a time, which is every few seconds: to count those of a long history, or of more
+# evaluations than can be counted besides answering them, takes longer and leaves time for other work.
+USERS_SECONDS = 0.25
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
 _HOUR = timedelta(hours=1)
@@ -39,16 +43,29 @@ class HistoryUpkeep:
     deleted: int = 0
 
     async def roll_up(self) -> None:
-        """Roll up the counts of hours that have passed, and of environments that change a lot."""
+        """Roll up what hours that have passed, and environments that change or are evaluated a lot, have to count."""
+        now = self.now()
         async with self.database.read_history() as connection:
-            due = await rollups.find_due(connection, (self.now() - _EPOCH) // _MINUTE)
-        await _do_all([partial(self._roll_up, number) for number in due])
+            due = await rollups.find_due(connection, (now - _EPOCH) // _MINUTE)
+            users_due = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR)
+        await _do_all([*(partial(self._roll_up, number) for number in due), partial(self._roll_up_users, users_due)])
 
     async def _roll_up(self, number: int) -> None:
         more = True
         while more:
             async with self.database.write_history() as connection:
                 more = await rollups.roll_up(connection, number)
+
+    async def _roll_up_users(self, numbers: Iterable[int]) -> None:
+        until = perf_counter() + USERS_SECONDS
+
+        async def roll_up(number: int) -> None:
+            more = True
+            while more and perf_counter() < until:
+                async with self.database.write_history() as connection:
+                    more = await user_rollups.roll_up_users(connection, number)
+
+        await _do_all([partial(roll_up, number) for number in numbers])
 
     async def purge(self) -> None:
         """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments."""

@@ -1,9 +1,10 @@
 """Settings, which are read from the environment and checked at start. Imports nothing else of Flagstaff."""
 
 from flagstaff.settings.model import SettingRow, Settings, SettingsError
-from flagstaff.settings.values import IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
+from flagstaff.settings.values import HistoryAttributes, IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
 
 __all__ = [
+    "HistoryAttributes",
     "IPNetwork",
     "LogFormat",
     "RateLimit",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from flagstaff.settings import values
-from flagstaff.settings.values import IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
+from flagstaff.settings.values import HistoryAttributes, IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
@@ -199,6 +199,14 @@ class Settings:
             "off",
             "The maximum size of the evaluation history, such as 10GB, or off. The oldest evaluations are deleted "
             "first.",
+        )
+    )
+    history_attributes: HistoryAttributes = field(
+        metadata=_read_by(
+            values.choice_parser(HistoryAttributes),
+            "used",
+            "The custom attributes to keep with each evaluation. used: those that a live rule, segment or stickiness "
+            "looks at; all: all that the request has; none: none.",
         )
     )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))

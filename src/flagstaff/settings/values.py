@@ -17,6 +17,7 @@ IPNetwork = IPv4Network | IPv6Network
 Security = Literal["none", "starttls", "tls"]
 LogFormat = Literal["auto", "json", "console"]
 Registration = Literal["open", "closed"]
+HistoryAttributes = Literal["all", "used", "none"]
 
 _SECONDS = MappingProxyType({"second": 1, "minute": 60, "hour": 3_600, "day": 86_400})
 _BYTES = MappingProxyType(

@@ -225,6 +225,8 @@ recorded_environments = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("environment_id", sa.Uuid, nullable=False, unique=True),
     sa.Column("kept_from", sa.Integer, nullable=False, server_default="0"),  # counts before this minute are ignored
+    # The last segment whose users were counted; see history/user_rollups.py.
+    sa.Column("counted_segment", sa.BigInteger, nullable=False, server_default="0"),
     schema=HISTORY,
     sqlite_autoincrement=True,
 )
@@ -258,6 +260,7 @@ segments = sa.Table(
     sa.Column("content", sa.LargeBinary, nullable=False),
     _version(),
     sa.Index(None, "environment", "last_time", "id"),
+    sa.Index(None, "environment", "id"),
     schema=HISTORY,
     sqlite_autoincrement=True,
 )
@@ -298,6 +301,33 @@ flag_counts = sa.Table(
     sa.Column("flag_key", sa.Text, primary_key=True),
     sa.Column("version", sa.SmallInteger, nullable=False),
     sa.Column("counts", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# The distinct users of each day, counted from 1970: those of an environment, with the flags that were the same for all
+# of them, and those of each other flag; see history/user_rows.py.
+environment_users = sa.Table(
+    "environment_users",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("version", sa.SmallInteger, nullable=False),
+    sa.Column("users", sa.LargeBinary, nullable=False),
+    sa.Column("flags", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+flag_users = sa.Table(
+    "flag_users",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("flag_key", sa.Text, primary_key=True),
+    sa.Column("version", sa.SmallInteger, nullable=False),
+    sa.Column("on_users", sa.LargeBinary, nullable=False),
+    sa.Column("off_users", sa.LargeBinary, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

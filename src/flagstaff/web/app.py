@@ -19,6 +19,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
+from flagstaff.services.impacts import Impacts
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
@@ -40,9 +41,11 @@ from flagstaff.web.management import (
     explanations,
     flags,
     history,
+    impacts,
     projects,
     rules,
     segments,
+    summaries,
 )
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.idempotency import IdempotencyKeys
@@ -68,6 +71,7 @@ class State:
     explanations: Explanations
     changes: Changes
     history: History
+    impacts: Impacts
     idempotency: Idempotency
     supervisor: Supervisor
     registration: Registration
@@ -83,7 +87,21 @@ class State:
 def create_api() -> FastAPI:
     """The routes. Describing them needs no state."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    for resource in (accounts, projects, environments, segments, flags, rules, explanations, changes, history, health):
+    resources = (
+        accounts,
+        projects,
+        environments,
+        segments,
+        flags,
+        rules,
+        explanations,
+        impacts,
+        changes,
+        history,
+        summaries,
+        health,
+    )
+    for resource in resources:
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app

@@ -18,6 +18,9 @@ from flagstaff.web.edge.fields import MAX_FIELD_ERRORS
 IDENTIFIER_MAX_LENGTH = 1024
 ATTRIBUTES_MAX_BYTES = 8 * 1024
 
+GivenAttributes = Mapping[str, msgspec.Raw] | msgspec.UnsetType
+"""The custom attributes in a request, not read yet."""
+
 Types = Mapping[str, tuple[bytes, str]]
 """Each field's types, identified by the first byte of its JSON, and how to describe them."""
 
@@ -78,7 +81,7 @@ def require_sound(context: Context) -> None:
 
 
 def read_attributes(
-    given: Mapping[str, msgspec.Raw] | msgspec.UnsetType, wanted: Collection[str], now: Callable[[], datetime]
+    given: GivenAttributes, wanted: Collection[str], now: Callable[[], datetime]
 ) -> Mapping[str, object]:
     """Those of the given attributes that are wanted, by name, and the time.
 

@@ -1,42 +1,61 @@
 """The buckets of users. They can never change, so they are also compared with values published by others."""
 
+import json
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstaff.domain.variants import Variant
+from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.bucketing import bucket, variant_position
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.evaluator import evaluate
+from tests.support.builders import make_environment, make_flag
 from tests.support.naive import naive_bucket
 
 keys = st.from_regex(r"[a-z][a-z0-9_-]{0,30}", fullmatch=True)
 identifiers = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1)
 
 
-# Unleash's SDKs have these values in their own tests; their buckets are numbered from 1 to 100.
-@pytest.mark.parametrize(("group", "user", "normalised"), [("gr1", "123", 73), ("groupX", "999", 25)])
-def test_unleashs_normalised_values_match(group: str, user: str, normalised: int) -> None:
-    assert bucket(group, user) + 1 == normalised
+# Published in Unleash/unleash-client-java, src/test/java/io/getunleash/strategy/StrategyUtilsTest.java: the values are
+# the same in the SDKs for Node, Java and Go. They count from 1.
+@pytest.mark.parametrize(("group", "user", "published"), [("gr1", "123", 73), ("groupX", "999", 25)])
+def test_unleashs_normalised_values_are_the_buckets(group: str, user: str, published: int) -> None:
+    assert bucket(group, user) + 1 == published
 
 
-# From Unleash's client specification: 03-gradual-rollout-user-id, 10-flexible-rollout and 12-custom-stickiness.
+@pytest.mark.parametrize(("group", "user", "published"), [("gr1", "123", 96), ("groupX", "999", 60)])
+def test_unleashs_normalised_values_with_the_seed_of_variants_are_the_positions(
+    group: str, user: str, published: int
+) -> None:
+    assert variant_position(group, user, 100) + 1 == published
+
+
+# Published in Unleash/unleash-node-sdk, src/test/variants.test.ts, for the feature toggleName.
 @pytest.mark.parametrize(
-    ("group", "user", "percentage", "inside"),
+    ("user", "weights", "published"),
     [
-        ("AB12A", "122", 50, True),
-        ("AB12A", "155", 50, False),
-        ("AB12A", "122", 0, False),
-        ("Feature.flexibleRollout.10", "174", 10, True),
-        ("Feature.flexibleRollout.10", "499", 10, False),
-        ("Feature.flexibleRollout.userId.55", "25", 55, True),
-        ("Feature.flexibleRollout.sessionId.42", "147", 42, True),
-        ("Feature.flexible.rollout.custom.stickiness_50", "402", 50, False),
-        ("Feature.flexible.rollout.custom.stickiness_50", "388", 50, True),
-        ("Feature.flexible.rollout.custom.stickiness_50", "39", 50, True),
+        ("a", [1, 1], 1),
+        ("0", [1, 1], 2),
+        ("0", [1, 1, 1], 1),
+        ("zxa", [1, 1, 1], 2),
+        ("ya", [1, 1, 1], 3),
+        ("1430", [25, 25, 25, 25], 1),
+        ("125", [25, 25, 25, 25], 2),
+        ("930", [25, 25, 25, 25], 3),
+        ("381", [25, 25, 25, 25], 4),
     ],
 )
-def test_unleashs_gradual_rollouts_match(group: str, user: str, percentage: int, inside: bool) -> None:
-    assert (bucket(group, user) < percentage) is inside
+def test_unleashs_users_get_the_variants_that_it_publishes(user: str, weights: list[int], published: int) -> None:
+    flag = make_flag(
+        bucketing_key="toggleName",
+        variants=tuple(Variant(str(place), weight, "true") for place, weight in enumerate(weights, start=1)),
+    )
+    snapshot = compile_environment(make_environment(), [TargetedFlag(flag)])
+    body, _ = evaluate(snapshot, user, None)
+    assert json.loads(body)["flags"][flag.key]["variant"] == str(published)
 
 
 @given(keys, identifiers)
@@ -64,10 +83,3 @@ def test_flags_choose_their_users_independently() -> None:
     users = [f"user-{number}" for number in range(20_000)]
     both = sum(bucket("one", user) < 10 and bucket("two", user) < 10 for user in users)
     assert 150 < both < 250
-
-
-@pytest.mark.parametrize(("key", "identifier", "published"), [("gr1", "123", 96), ("groupX", "999", 60)])
-def test_unleash_published_the_same_places_of_variants_counted_from_1(
-    key: str, identifier: str, published: int
-) -> None:
-    assert variant_position(key, identifier, 100) + 1 == published

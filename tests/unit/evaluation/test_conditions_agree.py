@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstaff.domain.conditions import Condition, InvalidConditionError, Operator
-from flagstaff.evaluation.attributes import read
+from flagstaff.evaluation.attributes import Form, comparable, read
 from flagstaff.evaluation.conditions import check_conditions, compile_condition
 from tests.support.conditions import MOMENTS, NUMBERS, TEXTS, VERSIONS
 from tests.support.naive_conditions import meets_naively
@@ -89,3 +89,18 @@ def test_many_overlapping_values_agree_with_the_naive_implementation(values: lis
     for operator in (Operator.STARTS_WITH, Operator.ENDS_WITH, Operator.CONTAINS):
         many = Condition("attribute", operator, tuple(values))
         assert compile_condition(many)(text) is meets_naively(many, text)
+
+
+@settings(max_examples=500)
+@given(anything)
+def test_the_comparable_part_of_an_attribute_reads_like_the_attribute(value: object) -> None:
+    part = comparable(value)
+    for form in Form:
+        assert read(form, part) == read(form, value)
+    assert part is not None or not any(read(form, value) for form in Form)
+
+
+def test_a_list_that_is_too_long_has_no_comparable_part_however_little_of_it_is_text() -> None:
+    assert comparable(["a", *([[]] * 100)]) is None
+    assert comparable(["a", *([[]] * 99)]) == ["a"]
+    assert comparable(["x" * 1024] * 5) is None

@@ -3,39 +3,49 @@
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
 
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.explanation import Explanation, Subject, compile_explicable
+from flagstaff.evaluation.explanation import explain
+from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
 from flagstaff.evaluation.traces import ChosenBy, FlagTrace, RuleStatus, RuleTrace, Step
+from flagstaff.evaluation.tracing import Subject
 from tests.support.builders import AT, make_flag, make_rule, make_segment
-from tests.support.naive import Context, deciding_rule, meets_all
+from tests.support.naive import Context, deciding_rule, evaluate_naively, meets_all
 from tests.support.steps import finish
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
 
 Targeted = tuple[Flag, Sequence[Rule]]
 
 
-def explain(
+def explain_flags(
     flags: Sequence[Targeted],
     user_id: str | None = None,
     user_email: str | None = None,
     custom: dict[str, Any] | None = None,
     segments: dict[str, tuple[Condition, ...]] | None = None,
-) -> Explanation:
+) -> dict[str, tuple[FlagTrace, list[RuleTrace]]]:
+    """The trace of each flag, and those of its rules."""
     made = [make_segment(key=key, conditions=conditions) for key, conditions in (segments or {}).items()]
-    explicable = finish(compile_explicable(ENVIRONMENT, [TargetedFlag(*each) for each in flags], made))
-    return Explanation(explicable, Subject(user_id, user_email, custom or {}))
-
-
-def rules_of(explanation: Explanation, key: str) -> list[RuleTrace]:
-    return [trace for trace in explanation.trace_rules(key) if trace is not None]
+    by_key = {flag.key: TargetedFlag(flag, rules) for flag, rules in flags}
+    flag_set = FlagSet(ENVIRONMENT, by_key, finish(compile_segments(made)))
+    traced: dict[str, tuple[FlagTrace, list[RuleTrace]]] = {}
+    rules: list[RuleTrace] = []
+    for trace in explain(flag_set, Subject(user_id, user_email, custom or {}), sorted(by_key)):
+        if isinstance(trace, FlagTrace):
+            rules = []
+            traced[trace.flag.key] = (trace, rules)
+        elif trace is not None:
+            rules.append(trace)
+    return traced
 
 
 def result_of(trace: FlagTrace) -> dict[str, Any]:
@@ -58,11 +68,11 @@ def test_an_explanation_has_the_results_of_the_evaluation_and_reasons_that_agree
     made = [make_segment(key=key, conditions=conditions) for key, conditions in segments.items()]
     snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(*each) for each in flags], made)
     results = json.loads(evaluate(snapshot, user_id, user_email, custom)[0])["flags"]
-    explanation = explain(flags, user_id, user_email, custom, segments)
+    traced = explain_flags(flags, user_id, user_email, custom, segments)
     context = Context(user_id, user_email, custom, ENVIRONMENT.key, segments)
 
     for flag, rules in flags:
-        trace, traced_rules = explanation.trace_flag(flag.key), rules_of(explanation, flag.key)
+        trace, traced_rules = traced[flag.key]
         assert result_of(trace) == results[flag.key]
         check_step(trace, traced_rules, deciding_rule(flag, rules, context))
         check_rules(trace, traced_rules, rules, context)
@@ -152,8 +162,7 @@ def test_every_rule_is_traced_whether_or_not_it_is_reached() -> None:
             )
         )
     ]
-    explanation = explain([(flag, rules)], "user-1", custom={"plan": "gold"})
-    traced = rules_of(explanation, "flag")
+    _, traced = explain_flags([(flag, rules)], "user-1", custom={"plan": "gold"})["flag"]
     assert [each.status for each in traced] == [
         RuleStatus.DISABLED,
         RuleStatus.NOT_MATCHED,
@@ -168,8 +177,8 @@ def test_every_rule_is_traced_whether_or_not_it_is_reached() -> None:
 
 def test_the_rules_of_a_flag_that_is_off_are_traced_but_not_reached() -> None:
     flag = make_flag(ENVIRONMENT, key="flag", enabled=False)
-    explanation = explain([(flag, [make_rule(flag), make_rule(flag, rule_value="eve")])], "ada")
-    assert [(each.status, each.matches) for each in rules_of(explanation, "flag")] == [
+    _, traced = explain_flags([(flag, [make_rule(flag), make_rule(flag, rule_value="eve")])], "ada")["flag"]
+    assert [(each.status, each.matches) for each in traced] == [
         (RuleStatus.NOT_REACHED, True),
         (RuleStatus.NOT_REACHED, False),
     ]
@@ -182,5 +191,18 @@ def test_more_rules_than_a_record_can_tell_apart_are_told_apart() -> None:
         make_rule(flag, rule_value=f"user-{place}", created_at=AT + timedelta(place), conditions=(condition,))
         for place in range(300)
     ]
-    trace = explain([(flag, rules)], "user-250", custom={"place": "here"}).trace_flag("flag")
+    trace, _ = explain_flags([(flag, rules)], "user-250", custom={"place": "here"})["flag"]
     assert trace.rule is rules[250]
+
+
+def test_flags_that_are_explained_some_at_a_time_know_those_that_they_need() -> None:
+    keys = [f"flag-{place:03}" for place in range(250)]
+    flags: list[Targeted] = [
+        (make_flag(ENVIRONMENT, key=key, rollout_percentage=99, prerequisites=(Prerequisite(needed),)), ())
+        for key, needed in pairwise(keys)
+    ]
+    flags.append((make_flag(ENVIRONMENT, key=keys[-1], enabled=False), ()))
+    traced = explain_flags(flags, "ada")
+    assert list(traced) == keys
+    assert {key: result_of(trace) for key, (trace, _) in traced.items()} == evaluate_naively(flags, "ada", None)
+    assert all(trace.prerequisites[0].actual is not None for trace, _ in traced.values() if trace.prerequisites)

@@ -39,3 +39,22 @@ async def test_a_batch_of_a_version_that_wrote_no_form_is_read(tmp_path: Path) -
     spool = await open_spool(tmp_path)
     assert spool.first
     assert msgspec.msgpack.encode(await spool.read(spool.first)) == msgspec.msgpack.encode(BATCH)
+
+
+async def test_attributes_are_read_as_they_were_appended(tmp_path: Path) -> None:
+    batch = make_batch(uuid4(), make_layout(), make_record(), attributes=[b'{"plan":"gold"}'], has_all=True)
+    spool = await open_spool(tmp_path)
+    spooled = await spool.append(batch)
+    assert spooled
+    (group,) = (await spool.read(spooled)).groups
+    assert (group.attributes, group.has_all) == ([b'{"plan":"gold"}'], True)
+
+
+async def test_attributes_that_are_fewer_than_the_evaluations_are_refused(tmp_path: Path) -> None:
+    content = msgspec.msgpack.decode(msgspec.msgpack.encode(BATCH))
+    content["groups"][0]["attributes"] = []
+    (tmp_path / "000000000000-1.batch").write_bytes(b"\x02" + msgspec.msgpack.encode(content))
+    spool = await open_spool(tmp_path)
+    assert spool.first
+    with pytest.raises(ValueError, match="differ in length"):
+        await spool.read(spool.first)

@@ -10,6 +10,7 @@ from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, flag_path
 
 Evaluate = Callable[..., Awaitable[None]]
+WhenRecorded = Callable[[], Awaitable[None]]
 Elsewhere = list[tuple[Caller, str]]
 
 
@@ -22,7 +23,19 @@ async def flag(ada: Caller, environment: Json) -> Json:
 
 
 @pytest.fixture
-async def evaluate(flagstaff: Flagstaff, client: Caller, project: Json) -> Evaluate:
+async def when_recorded(flagstaff: Flagstaff) -> WhenRecorded:
+    """Wait until every evaluation is in the store."""
+
+    async def wait() -> None:
+        async with asyncio.timeout(20):
+            while flagstaff._recorder.waiting:
+                await asyncio.sleep(0.01)
+
+    return wait
+
+
+@pytest.fixture
+async def evaluate(client: Caller, project: Json, when_recorded: WhenRecorded) -> Evaluate:
     """Evaluate for each user id in turn; return when it is in the store."""
 
     async def call(*user_ids: str | None, environment: str = "production", user_email: str | None = None) -> None:
@@ -30,9 +43,7 @@ async def evaluate(flagstaff: Flagstaff, client: Caller, project: Json) -> Evalu
             context = {"user_id": user_id, "user_email": user_email}
             answer = await client.evaluate(project["sdk_key"], environment, context)
             assert answer.status_code == 200
-        async with asyncio.timeout(20):
-            while flagstaff._recorder.waiting:
-                await asyncio.sleep(0.01)
+        await when_recorded()
 
     return call
 

@@ -14,7 +14,8 @@ that list. Its other columns follow the bytes of all flags, in the order of the 
     the variant, if the flag has variants, by its place in the layout; it means nothing where the flag is off
 
 A layout has the lowest version that can hold it, so that earlier releases can read it: version 1 knows the outcomes up
-to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, and version 4 prerequisites and variants.
+to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, version 4 prerequisites and variants, and
+version 5 the attributes that rules look at.
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,13 @@ NO_OUTCOME = 255
 MAX_DECIDERS = 155  # that a byte can tell apart
 _RULE_OUTCOMES = range(Outcome.USER_ID_RULE, Outcome.EMAIL_DOMAIN_RULE + 1)
 # By the version of a layout, from 1.
-_NEWEST_OUTCOMES = (Outcome.ON, Outcome.NO_RULE, Outcome.SEGMENT_RULE, Outcome.PREREQUISITE)
+_NEWEST_OUTCOMES = (
+    Outcome.ON,
+    Outcome.NO_RULE,
+    Outcome.SEGMENT_RULE,
+    Outcome.PREREQUISITE,
+    Outcome.PREREQUISITE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +122,14 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The flags of one snapshot: first those with a byte in each evaluation, in the bytes' order, then the others."""
+    """The flags of one snapshot: first those with a byte in each evaluation, in the bytes' order, then the others.
+
+    `attributes` are the custom attributes that the snapshot looks at, in the order of their names.
+    """
 
     recorded: tuple[LayoutFlag, ...]
     constant: tuple[LayoutFlag, ...]
+    attributes: tuple[str, ...] = ()
 
     @cached_property
     def width(self) -> int:
@@ -132,6 +143,8 @@ class Layout:
     @cached_property
     def version(self) -> int:
         """The version of its stored form."""
+        if self.attributes:
+            return 5
         if any(flag.variants or any(each.prerequisite for each in flag.deciders) for flag in self.recorded):
             return 4
         if any(flag.deciders for flag in self.recorded):
@@ -154,6 +167,8 @@ class Layout:
                 state.update(b"\n")
                 if flag.says_more:
                     state.update(repr((flag.deciders, flag.has_bucket, flag.variants)).encode())
+        if self.attributes:
+            state.update(repr(self.attributes).encode())
         return state.digest()[:16]
 
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:

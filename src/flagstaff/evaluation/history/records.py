@@ -1,11 +1,13 @@
 """Evaluations in the history: written to the store in batches, and read one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision, Layout
+from flagstaff.evaluation.snapshot import CURRENT_TIME, RESERVED
 
 BATCH_IDS = 1 << 61
 
@@ -14,7 +16,9 @@ BATCH_IDS = 1 << 61
 class RecordGroup:
     """Evaluations of one environment that share a layout, oldest first, column by column.
 
-    The columns: the time (nanoseconds since 1970), the user (id and email), and the recorded bytes (see layout.py).
+    The columns: the time (nanoseconds since 1970), the user (id and email), the recorded bytes (see layout.py), and the
+    custom attributes, if they are kept: JSON objects, or `null` for those that are too large. `has_all` says that they
+    are all that the requests had, and not only those that the layout names.
     """
 
     environment_id: UUID
@@ -23,10 +27,13 @@ class RecordGroup:
     users: Sequence[str | None]
     emails: Sequence[str | None]
     recorded: Sequence[bytes]
+    attributes: Sequence[bytes] | None = None
+    has_all: bool = False
 
     def __post_init__(self) -> None:
         """Raises ValueError when the columns differ in length, as may happen in a damaged file."""
-        if len({len(self.times), len(self.users), len(self.emails), len(self.recorded)}) > 1:
+        attributes = self.times if self.attributes is None else self.attributes
+        if len({*map(len, (self.times, self.users, self.emails, self.recorded, attributes))}) > 1:
             raise ValueError("the columns of a group differ in length")
 
 
@@ -48,7 +55,11 @@ class RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvaluation:
-    """One evaluate call as it was stored."""
+    """One evaluate call as it was stored.
+
+    `attributes` are the custom attributes that were kept, by name; None if none were, as in records of older releases.
+    `has_all` says that they are all that the request had, and not only those that rules looked at.
+    """
 
     id: UUID
     evaluated_at: datetime
@@ -56,7 +67,22 @@ class RecordedEvaluation:
     user_email: str | None
     layout: Layout
     recorded: bytes
+    attributes: Mapping[str, Any] | None = None
+    has_all: bool = False
 
     def decisions(self) -> list[Decision]:
         """How every flag was decided."""
         return self.layout.decisions(self.recorded)
+
+    def knows(self, attribute: str) -> bool:
+        """Whether an attribute's value is known; if it is known and not in `values`, the request did not have it."""
+        if attribute in RESERVED:
+            return True
+        return self.attributes is not None and (self.has_all or attribute in self.layout.attributes)
+
+    def values(self) -> dict[str, Any]:
+        """The attributes with which `evaluate` repeats the evaluation: those kept, and the time.
+
+        The time of a record is the `current_time` that rules looked at.
+        """
+        return {**(self.attributes or {}), CURRENT_TIME: self.evaluated_at}

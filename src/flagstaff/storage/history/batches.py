@@ -12,9 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
 from flagstaff.storage import dialect, tables
+from flagstaff.storage.history.columns import VERSIONS
 from flagstaff.storage.history.ids import uuid7
 from flagstaff.storage.history.layouts import encode_layout
-from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_VERSION, Segment, pack_segments
+from flagstaff.storage.history.segments import CONTINUED_SIZE, Segment, pack_segments
 from flagstaff.storage.history.summaries import SummaryCounts, add_summaries
 
 log = structlog.get_logger(__name__)
@@ -51,7 +52,8 @@ _small_newest_segments_query = (
     .where(
         _environments.number.in_(sa.bindparam("numbers", expanding=True)),
         _segments.size < sa.bindparam("below"),
-        _segments.version == SEGMENT_VERSION,
+        _segments.id > _environments.counted_segment,
+        _segments.version.in_(VERSIONS),
     )
 )
 _continue_statement = tables.segments.update().where(_segments.id == sa.bindparam("of_id"))
@@ -102,16 +104,20 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
 
 
 def _join(earlier_id: int, earlier: Segment, later: Segment) -> dict[str, object] | None:
-    """The earlier row, continued; None if it is damaged, which must not stop the recording of all environments."""
+    """The earlier row, continued; None if there is no room in it.
+
+    None also if it is damaged, which must not stop the recording of all environments.
+    """
     try:
-        return {"of_id": earlier_id, **_values(earlier.and_then(later))}
+        joined = earlier.and_then(later)
+        return {"of_id": earlier_id, **_values(joined)} if joined else None
     except ValueError as error:
         log.error("history_row_damaged", table=tables.segments.name, id=earlier_id, error=str(error))  # noqa: TRY400
         return None
 
 
 def _values(segment: Segment) -> dict[str, object]:
-    return {"version": SEGMENT_VERSION, **{name: getattr(segment, name) for name in _FIELDS}}
+    return {name: getattr(segment, name) for name in _FIELDS}
 
 
 async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int) -> bool:

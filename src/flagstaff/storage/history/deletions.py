@@ -44,7 +44,7 @@ async def hide_evaluations(connection: AsyncConnection, number: int, before: dat
 
 
 async def delete_counts(connection: AsyncConnection, number: int, before: datetime | None) -> None:
-    """Delete an environment's counts, those of the minutes before a moment's or all.
+    """Delete an environment's counts and users, those of the minutes before a moment's or all.
 
     Hours and days that are only partly too old are kept, but the old part no longer counts.
     """
@@ -55,6 +55,9 @@ async def delete_counts(connection: AsyncConnection, number: int, before: dateti
     for span in (HOUR, DAY):
         of_span = sa.and_(counts.environment == number, counts.span == span)
         await connection.execute(tables.flag_counts.delete().where(of_span, counts.start <= minute - span))
+    for users in (tables.environment_users, tables.flag_users):
+        is_old = users.c.day < minute // DAY
+        await connection.execute(users.delete().where(users.c.environment == number, is_old))
     await connection.execute(
         tables.recorded_bytes.delete().where(sizes.environment == number, sizes.hour < minute // HOUR)
     )

@@ -1,7 +1,7 @@
 """Layouts in the database: encoding and decoding."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from uuid import UUID
 from zlib import compress, decompress
 
@@ -14,7 +14,7 @@ from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import Turns
 from flagstaff.storage import tables
 
-_VERSIONS = (1, 2, 3, 4)  # the same form; Layout.version says what they hold
+_VERSIONS = (1, 2, 3, 4, 5)  # the same form; Layout.version says what they hold
 _LEVEL = 1  # a third of the time that the default takes, for a sixth more bytes
 
 _layouts = tables.layouts.c
@@ -41,13 +41,14 @@ async def encode_layout(layout: Layout) -> bytes:
     return await asyncio.to_thread(lambda: compress(msgspec.msgpack.encode(_stored(layout)), _LEVEL))
 
 
-def _stored(layout: Layout) -> dict[str, list[_StoredFlag]]:
-    return {
+def _stored(layout: Layout) -> dict[str, Sequence[object]]:
+    flags: dict[str, Sequence[object]] = {
         name: [
             _StoredFlag(**{field: getattr(flag, field) for field in _StoredFlag.__struct_fields__}) for flag in flags
         ]
         for name, flags in (("recorded", layout.recorded), ("constant", layout.constant))
     }
+    return {**flags, "attributes": layout.attributes} if layout.attributes else flags
 
 
 def decode_layout(version: int, content: bytes) -> Layout:

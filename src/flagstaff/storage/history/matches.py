@@ -6,7 +6,7 @@ from flagstaff.domain.accounts import email_identity
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage.history.segments import StoredColumns
+from flagstaff.storage.history.columns import StoredColumns
 
 
 def can_match(layout: Layout, wanted: FlagFilter | None) -> bool:

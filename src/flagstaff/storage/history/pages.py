@@ -16,10 +16,11 @@ from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.storage import dialect, tables
+from flagstaff.storage.history.columns import StoredColumns, unpack
 from flagstaff.storage.history.ids import END, Place, evaluation_id, place_of
 from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.matches import can_match, matching_offsets
-from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, StoredColumns, email_hash, unpack, user_hash
+from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, email_hash, user_hash
 from flagstaff.storage.tables import microseconds, moment
 
 _MOST_FETCHED_AT_ONCE = 8
@@ -121,7 +122,8 @@ async def list_evaluations(
     if len(settled) > limit:
         settled = settled[:limit]
         rest = settled[-1].place
-    return EvaluationPage([_evaluation(each) for each in settled], None if rest is None else evaluation_id(rest))
+    items = [evaluation_at(each.place, each.columns, each.layout) for each in settled]
+    return EvaluationPage(items, None if rest is None else evaluation_id(rest))
 
 
 async def _find_segments(
@@ -169,14 +171,17 @@ async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) ->
     return {segment_id: (version, content) for segment_id, version, content in await connection.execute(query)}
 
 
-def _evaluation(found: _Found) -> RecordedEvaluation:
-    columns, layout, (time, _, offset) = found.columns, found.layout, found.place
+def evaluation_at(place: Place, columns: StoredColumns, layout: Layout) -> RecordedEvaluation:
+    """The evaluation in a place; the columns are those of its segment."""
+    time, _, offset = place
     width = layout.width
     return RecordedEvaluation(
-        id=UUID(bytes=evaluation_id(found.place)),
+        id=UUID(bytes=evaluation_id(place)),
         evaluated_at=moment(time),
         user_id=columns.users[offset],
         user_email=columns.emails[offset],
         layout=layout,
         recorded=columns.recorded[offset * width : (offset + 1) * width],
+        attributes=columns.attributes_of(offset),
+        has_all=columns.has_all,
     )

@@ -106,6 +106,12 @@ async def lock_environment(connection: AsyncConnection, number: int) -> None:
     await connection.execute(_lock_query, {"number": number})
 
 
+async def add_bytes(connection: AsyncConnection, number: int, bytes_by_hour: Mapping[int, int]) -> None:
+    """Add to the size of an environment's history in some hours, counted from 1970."""
+    sizes = [{"environment": number, "hour": hour, "bytes": size} for hour, size in bytes_by_hour.items()]
+    await connection.execute(_add_bytes_statement(connection), sizes)
+
+
 async def find_due(connection: AsyncConnection, minute: int) -> Sequence[int]:
     """The environments with counts to roll up: of hours that have passed at this minute, or of many layouts."""
     layouts = sa.func.count(sa.distinct(_pending.layout_id))
@@ -128,8 +134,7 @@ async def roll_up(connection: AsyncConnection, number: int) -> bool:
     for span, spans in ((HOUR, moved.hours), (DAY, moved.days())):
         for start, flags in spans.items():
             moved.bytes[start // HOUR] += await _add_to(connection, (number, span, start), flags, turns)
-    sizes = [{"environment": number, "hour": hour, "bytes": size} for hour, size in moved.bytes.items()]
-    await connection.execute(_add_bytes_statement(connection), sizes)
+    await add_bytes(connection, number, moved.bytes)
     keys = [(row.minute, row.layout_id) for row in rows]
     gone = sa.and_(_pending.environment == number, sa.tuple_(*key).in_(keys))
     await connection.execute(tables.summaries.delete().where(gone))

@@ -1,13 +1,13 @@
-"""Segments: some hundred successive evaluations of one environment and one layout, packed column by column into a row.
+"""Segments: some hundred successive evaluations of one environment and one layout, packed into a row.
 
-Every evaluate call passes through here, so work per evaluation is done in loops that run in C.
+columns.py has their content. Every evaluate call passes through here, so work per evaluation is done in loops that run
+in C.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
-from struct import pack
+from struct import pack as pack_numbers
 from typing import cast
 from zlib import crc32
 
@@ -15,50 +15,20 @@ import msgspec
 
 from flagstaff.domain.accounts import email_identity
 from flagstaff.evaluation.history.records import RecordGroup
+from flagstaff.storage.history.columns import ATTRIBUTES_SIZE, Columns, pack, unpack, version_of
 
-SEGMENT_VERSION = 1  # of a segment's content: columns as msgpack; the layout says what the recorded bytes mean
 SEGMENT_SIZE = 500  # how many evaluations are packed at once, which blocks the event loop
 CONTINUED_SIZE = 100  # a segment with fewer is continued by one with fewer
 NANOSECONDS_A_SPAN = 3600 * 10**9  # no segment crosses the full hour, so the old ones can be dropped whole
 MICROSECONDS_A_SPAN = NANOSECONDS_A_SPAN // 1000
 
 
-class Columns(msgspec.Struct, array_like=True):
-    """The evaluations: times in nanoseconds since 1970, users, and all recorded bytes, joined."""
-
-    times: Sequence[int]
-    users: Sequence[str | None]
-    emails: Sequence[str | None]
-    recorded: bytes
-
-
-class StoredColumns(msgspec.Struct, array_like=True, dict=True):
-    """Columns as they were stored; each is decoded when it is read."""
-
-    packed_times: msgspec.Raw
-    packed_users: msgspec.Raw
-    packed_emails: msgspec.Raw
-    recorded: bytes
-
-    @cached_property
-    def times(self) -> list[int]:
-        """In nanoseconds since 1970."""
-        return msgspec.msgpack.decode(self.packed_times, type=list[int])
-
-    @cached_property
-    def users(self) -> list[str | None]:
-        """The user ids."""
-        return msgspec.msgpack.decode(self.packed_users, type=list[str | None])
-
-    @cached_property
-    def emails(self) -> list[str | None]:
-        """The users' emails."""
-        return msgspec.msgpack.decode(self.packed_emails, type=list[str | None])
-
-
 @dataclass(slots=True)
 class Segment:
-    """A row: times in microseconds since 1970, a 32-bit hash of each user id and email, and the packed columns."""
+    """A row: times in microseconds since 1970, a 32-bit hash of each user id and email, and the packed columns.
+
+    `version` is that of the content.
+    """
 
     environment: int
     layout_id: int
@@ -68,6 +38,7 @@ class Segment:
     user_hashes: bytes
     email_hashes: bytes
     content: bytes
+    version: int
 
     @property
     def stored_bytes(self) -> int:
@@ -79,16 +50,16 @@ class Segment:
         return (
             before.size < CONTINUED_SIZE
             and before.layout_id == self.layout_id
+            and before.version == self.version
             and before.last_time <= self.first_time
             and before.first_time // MICROSECONDS_A_SPAN == self.first_time // MICROSECONDS_A_SPAN
         )
 
-    def and_then(self, later: "Segment") -> "Segment":
-        """This segment and what continues it."""
-        mine, its = unpack(SEGMENT_VERSION, self.content), unpack(SEGMENT_VERSION, later.content)
-        columns = Columns(
-            mine.times + its.times, mine.users + its.users, mine.emails + its.emails, mine.recorded + its.recorded
-        )
+    def and_then(self, later: "Segment") -> "Segment | None":
+        """This segment and what continues it; None if that is too much for one. Raises ValueError if it is damaged."""
+        columns = unpack(self.version, self.content).and_then(unpack(later.version, later.content))
+        if columns is None:
+            return None
         return Segment(
             environment=self.environment,
             layout_id=self.layout_id,
@@ -98,19 +69,34 @@ class Segment:
             user_hashes=self.user_hashes + later.user_hashes,
             email_hashes=self.email_hashes + later.email_hashes,
             content=msgspec.msgpack.encode(columns),
+            version=self.version,
         )
 
 
 def pack_segments(group: RecordGroup, *, environment: int, layout_id: int) -> Iterator[tuple[Segment, Columns]]:
     """Segments of a group's evaluations, oldest first, with their content."""
-    for start in range(0, len(group.times), SEGMENT_SIZE):
-        some = slice(start, start + SEGMENT_SIZE)
+    for some in _parts(group):
         segment, columns = _pack(group, some, environment, layout_id)
         if segment.first_time // MICROSECONDS_A_SPAN == segment.last_time // MICROSECONDS_A_SPAN:
             yield segment, columns
         else:
             for _, run in runs(group.times[some], NANOSECONDS_A_SPAN):
-                yield _pack(group, slice(start + run.start, start + run.stop), environment, layout_id)
+                yield _pack(group, slice(some.start + run.start, some.start + run.stop), environment, layout_id)
+
+
+def _parts(group: RecordGroup) -> Iterator[slice]:
+    """The evaluations to pack at once: some hundred, or fewer with large attributes."""
+    for start in range(0, len(group.times), SEGMENT_SIZE):
+        yield from _halves(group.attributes, start, min(start + SEGMENT_SIZE, len(group.times)))
+
+
+def _halves(attributes: Sequence[bytes] | None, start: int, end: int) -> Iterator[slice]:
+    if attributes is None or end - start == 1 or sum(map(len, attributes[start:end])) <= ATTRIBUTES_SIZE:
+        yield slice(start, end)
+    else:
+        middle = (start + end) // 2
+        yield from _halves(attributes, start, middle)
+        yield from _halves(attributes, middle, end)
 
 
 def runs(times: Iterable[int], unit: int) -> Iterator[tuple[int, range]]:
@@ -123,9 +109,7 @@ def runs(times: Iterable[int], unit: int) -> Iterator[tuple[int, range]]:
 
 
 def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> tuple[Segment, Columns]:
-    columns = Columns(group.times[part], group.users[part], group.emails[part], b"".join(group.recorded[part]))
-    if len(columns.recorded) != group.layout.width * len(columns.times):
-        raise ValueError("an evaluation does not fit its layout")
+    columns = pack(group, part)
     segment = Segment(
         environment=environment,
         layout_id=layout_id,
@@ -135,15 +119,9 @@ def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> 
         user_hashes=_hashes(columns.users),
         email_hashes=_hashes(columns.emails, email_identity),
         content=msgspec.msgpack.encode(columns),
+        version=version_of(columns),
     )
     return segment, columns
-
-
-def unpack(version: int, content: bytes) -> StoredColumns:
-    """The columns of a segment's content. Raises ValueError for an unknown version."""
-    if version != SEGMENT_VERSION:
-        raise ValueError(f"segments of version {version} are unknown")
-    return msgspec.msgpack.decode(content, type=StoredColumns)
 
 
 def user_hash(user_id: str) -> bytes:
@@ -161,4 +139,4 @@ def _hashes(texts: Collection[str | None], identity: Callable[[str], str] = str)
     found = set(texts)
     found.discard(None)
     encoded = identity("\0".join(cast("set[str]", found))).encode().split(b"\0") if found else ()
-    return pack(f"<{len(encoded)}I", *map(crc32, encoded))
+    return pack_numbers(f"<{len(encoded)}I", *map(crc32, encoded))

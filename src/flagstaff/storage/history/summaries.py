@@ -23,7 +23,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.evaluation.history.layout import RULE_BASE, Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
-from flagstaff.storage.history.segments import Columns, Segment, runs
+from flagstaff.storage.history.columns import Columns
+from flagstaff.storage.history.segments import Segment, runs
 
 log = structlog.get_logger(__name__)
 

@@ -21,7 +21,7 @@ _BOUNDS = (
     (re.compile(r"/sdk/.*"), BODY_MAX_BYTES),
     (re.compile(r"/api/projects(/[^/]+)?"), _WITH_DESCRIPTION),
     (re.compile(r"/api/projects/[^/]+/segments(/[^/]+)?"), _WITH_CONDITIONS),
-    (re.compile(r"/api/projects/[^/]+/environments/[^/]+/explain"), _WITH_CONDITIONS),
+    (re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags(/[^/]+)?"), _WITH_DESCRIPTION),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags/[^/]+/rules(/[^/]+)?"), _WITH_CONDITIONS),
 )

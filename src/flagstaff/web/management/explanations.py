@@ -21,6 +21,7 @@ from flagstaff.evaluation.traces import (
     SegmentTrace,
     VariantsTrace,
 )
+from flagstaff.pacing import in_pieces
 from flagstaff.services.explanations import Explained, Explanations, GivenUser
 from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, CONTEXT_SCHEMA, read_attributes, read_context
 from flagstaff.web.edge.problems import problems
@@ -71,7 +72,7 @@ async def explain(
         env_id,
         _read_user(await request.body()),
         flag_keys=body.flag_keys,
-        draft=read_draft(body.flag) if body.flag is not None else None,
+        draft=await in_pieces(read_draft(body.flag)) if body.flag is not None else None,
     )
     return json_stream(_encode(explained))
 
@@ -93,20 +94,17 @@ def _encode(explained: Explained) -> Iterator[bytes]:
     head = {"environment_key": explained.environment_key, "evaluated_at": format_moment(explained.evaluated_at)}
     yield encode_json(head)[:-1] + b',"flags":['
     segments = _SegmentEncoder()
-    before = b""
-    for key in explained.keys:
-        trace = explained.explanation.trace_flag(key)
-        yield before + encode_json(_view_flag(trace, explained.new_rules))[:-1] + b',"rules":['
-        before_rule = b""
-        for rule in explained.explanation.trace_rules(key):
-            if rule is None:
-                yield b""
-                continue
-            yield before_rule + encode_json(_view_rule(rule, explained.new_rules, segments))
+    end, before_rule = b"", b""
+    for trace in explained.traces:
+        if trace is None:
+            yield b""
+        elif isinstance(trace, FlagTrace):
+            yield end + encode_json(_view_flag(trace, explained.new_rules))[:-1] + b',"rules":['
+            end, before_rule = b"]},", b""
+        else:
+            yield before_rule + encode_json(_view_rule(trace, explained.new_rules, segments))
             before_rule = b","
-        yield b"]}"
-        before = b","
-    yield b"]}"
+    yield end.removesuffix(b",") + b"]}"
 
 
 def _view_flag(trace: FlagTrace, new_rules: Collection[UUID]) -> dict[str, Any]:

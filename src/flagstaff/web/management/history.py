@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.domain.errors import invalid_field
@@ -16,22 +15,19 @@ from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.services.history import EvaluationsPage, FlagInterval, History, Summary
+from flagstaff.services.history import EvaluationsPage, History
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import encode_json, json_page, json_stream
+from flagstaff.web.edge.responses import encode_json, json_page
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
 
-_ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
+ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
 _OF_SOME_FLAGS = "Only of a flag with variants, prerequisites, or conditions or percentages in its rules."
-_INTERVAL = "must be a number of minutes, hours or days, such as 5m, 1h or 1d"
 
-router = APIRouter(prefix=_ENVIRONMENT, tags=["Evaluation history"])
+router = APIRouter(prefix=ENVIRONMENT, tags=["Evaluation history"])
 
-_interval = re.compile(r"([1-9][0-9]{0,4})([mhd])")
 _evaluation_id = re.compile("[0-9a-f]{32}")
-_units = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
 
 def _read_boolean(given: str) -> bool:
@@ -46,17 +42,8 @@ def _read_cursor(given: str) -> bytes:
     return bytes.fromhex(given)
 
 
-def _check_interval(given: str) -> str:
-    if not _interval.fullmatch(given):
-        raise ValueError(_INTERVAL)
-    return given
-
-
 Boolean = Annotated[bool, BeforeValidator(_read_boolean), WithJsonSchema({"type": "boolean"})]
 Cursor = Annotated[bytes, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
-Interval = Annotated[
-    str, AfterValidator(_check_interval), Field(json_schema_extra={"pattern": f"^{_interval.pattern}$"})
-]
 
 
 class FlagEvaluationsQuery(BaseModel):
@@ -84,17 +71,6 @@ class EvaluationsQuery(FlagEvaluationsQuery):
     enabled: Annotated[Boolean | None, Field(description="Only with this flag on or off; needs `flag_key`.")] = None
 
 
-class SummaryQuery(BaseModel):
-    """What to summarise: by default the last 24 hours."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    since: Since = None
-    until: Until = None
-    interval: Annotated[Interval, Field(description="Minutes, hours or days: `5m`, `1h`, `1d`.")] = "1h"
-    flag_key: Annotated[FlagKey | None, Field(description="Only this flag.")] = None
-
-
 class FlagOutcome(BaseModel):
     """The result of a flag."""
 
@@ -112,6 +88,11 @@ class EvaluateCall(BaseModel):
     evaluated_at: Moment
     user_id: str | None
     user_email: str | None
+    attributes: dict[str, Any] | None = Field(
+        default=None,
+        description="The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.",
+        examples=[{"plan": "gold", "seats": 12}],
+    )
 
 
 class EvaluationOut(EvaluateCall):
@@ -138,25 +119,6 @@ class FlagEvaluationsPageOut(BaseModel):
     next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
-class FlagIntervalOut(BaseModel):
-    """How often a flag was on and off in an interval, and how often for each reason."""
-
-    start: Moment
-    on: int
-    off: int
-    reasons: dict[str, int] = Field(examples=[{"User in 20% rollout": 40, "User not in 20% rollout": 160}])
-    variants: dict[str, int] | None = Field(default=None, description="How often each variant was given, if any was.")
-
-
-class SummaryOut(BaseModel):
-    """The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out."""
-
-    since: Moment = Field(description="Rounded down to a whole interval.")
-    until: Moment = Field(description="Rounded up to a whole interval.")
-    interval: str
-    flags: dict[str, list[FlagIntervalOut]]
-
-
 async def _history(request: Request) -> History:
     history: History = request.app.state.history
     return history
@@ -177,23 +139,6 @@ async def list_evaluations(
         actor, project_id, env_id, query.filter(flag), limit=query.limit, before=query.cursor
     )
     return _page_response(page, _EvaluationEncoder())
-
-
-@router.get("/evaluations/summary", response_model=SummaryOut, responses=problems(400, 401, 404, 503))
-async def summarise_evaluations(
-    project_id: Id, env_id: Id, query: Annotated[SummaryQuery, Query()], actor: CurrentActor, history: Service
-) -> Response:
-    """How often each flag was on and off, by interval and reason."""
-    summary = await history.summarise_environment(
-        actor,
-        project_id,
-        env_id,
-        since=query.since,
-        until=query.until,
-        interval=_duration(query.interval),
-        flag_key=query.flag_key,
-    )
-    return json_stream(_summary_view(summary, query.interval))
 
 
 @router.get(
@@ -243,12 +188,13 @@ def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict
 
 
 def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
-    return {
+    view: dict[str, Any] = {
         "id": evaluation.id,
         "evaluated_at": format_moment(evaluation.evaluated_at),
         "user_id": evaluation.user_id,
         "user_email": evaluation.user_email,
     }
+    return view if evaluation.attributes is None else {**view, "attributes": evaluation.attributes}
 
 
 def _decision_view(decision: Decision) -> dict[str, Any]:
@@ -256,34 +202,3 @@ def _decision_view(decision: Decision) -> dict[str, Any]:
     if decision.flag.says_more:
         view |= {"rule_id": decision.rule_id, "bucket": decision.bucket, "variant": decision.variant}
     return view
-
-
-def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
-    """The answer's JSON in small pieces."""
-    head = {"since": format_moment(summary.since), "until": format_moment(summary.until), "interval": interval}
-    yield encode_json(head)[:-1] + b',"flags":{'
-    before_flag = b""
-    for key, intervals in summary.take_flags():
-        yield before_flag + encode_json(key) + b":["
-        before_interval = b""
-        for each in intervals:
-            yield before_interval + encode_json(_interval_view(each))
-            before_interval = b","
-        yield b"]"
-        before_flag = b","
-    yield b"}}"
-
-
-def _interval_view(interval: FlagInterval) -> dict[str, Any]:
-    view: dict[str, Any] = {
-        "start": format_moment(interval.start),
-        "on": interval.on,
-        "off": interval.off,
-        "reasons": interval.reasons,
-    }
-    return {**view, "variants": interval.variants} if interval.variants else view
-
-
-def _duration(interval: str) -> timedelta:
-    number, unit = interval[:-1], interval[-1]
-    return int(number) * _units[unit]

@@ -4,7 +4,7 @@ import re
 
 _METHODS = ("GET", "HEAD")
 # Each is a POST because its body describes what might be.
-_questions = re.compile(r"/api/projects/[^/]+/environments/[^/]+/explain")
+_questions = re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)")
 
 
 def only_reads(method: str, path: str) -> bool:

@@ -3,18 +3,21 @@
 `Evaluate` is independent of the framework: the route and the lane pass it a request's parts and send its answer.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import msgspec
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.parts import evaluate_flag, find_flag
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot, SingleFlag
+from flagstaff.evaluation.snapshot import CURRENT_TIME, EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.settings import HistoryAttributes
 from flagstaff.web.context import (
     IDENTIFIER_MAX_LENGTH,
     NOBODY,
@@ -25,6 +28,7 @@ from flagstaff.web.context import (
 )
 from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
+from flagstaff.web.sdk.attributes import encode_attributes, read_others
 from flagstaff.web.sdk.invalid import evaluate_mistakes
 
 PATH = "/sdk/v1/evaluate"
@@ -50,16 +54,20 @@ class Evaluate:
         *,
         snapshots: Snapshots,
         limiter: SlidingWindow | None,
-        record: Callable[[EnvironmentSnapshot | SingleFlag, str | None, str | None, bytes], None],
+        recorder: Recorder,
         now: Callable[[], datetime],
+        keep: HistoryAttributes = "used",
     ) -> None:
+        """`keep` says which custom attributes are recorded."""
         self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
         """The project with this SDK key, if it is already loaded."""
         self._load = snapshots.find
         self.admit: Callable[[Hashable], None] = partial(admit, limiter)
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
-        self._record = record
+        self._record = recorder.record
         self._now = now
+        self._keeps_all = keep == "all"
+        self._keeps_used = keep == "used"
 
     async def load(self, sdk_key: str) -> ProjectSnapshot:
         """The project with this SDK key, loaded if necessary.
@@ -80,12 +88,14 @@ class Evaluate:
         """
         environment, context = self._read(project, body)
         user_id, user_email = context.user_id, context.user_email
-        if environment.targeting is None:
+        if environment.targeting is None and not self._keeps_all:
             answer, recorded = evaluate(environment, user_id, user_email)
-        else:
-            attributes = read_attributes(context.custom_attributes, environment.targeting.attributes, self._now)
-            answer, recorded = evaluate(environment, user_id, user_email, attributes)
-        self._record(environment, user_id, user_email, recorded)
+            self._record(environment, user_id, user_email, recorded)
+            return answer
+        attributes = self._attributes(environment, context)
+        answer, recorded = evaluate(environment, user_id, user_email, attributes)
+        kept = self._kept(environment, context, attributes)
+        self._record(environment, user_id, user_email, recorded, kept, attributes.get(CURRENT_TIME))
         return answer
 
     def answer_flag(self, project: ProjectSnapshot, body: bytes, flag_key: str) -> bytes:
@@ -98,11 +108,25 @@ class Evaluate:
         flag = find_flag(environment, flag_key)
         if flag is None:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
-        names = environment.targeting.attributes if environment.targeting else ()
-        attributes = read_attributes(context.custom_attributes, names, self._now)
-        answer, recorded = evaluate_flag(environment, flag, context.user_id, context.user_email, attributes)
-        self._record(flag, context.user_id, context.user_email, recorded)
+        user_id, user_email = context.user_id, context.user_email
+        attributes = self._attributes(environment, context)
+        answer, recorded = evaluate_flag(environment, flag, user_id, user_email, attributes)
+        kept = self._kept(environment, context, attributes)
+        self._record(flag, user_id, user_email, recorded, kept, attributes.get(CURRENT_TIME))
         return answer
+
+    def _attributes(self, environment: EnvironmentSnapshot, context: Context) -> Mapping[str, Any]:
+        """The attributes that the environment looks at."""
+        names = environment.targeting.attributes if environment.targeting else ()
+        return read_attributes(context.custom_attributes, names, self._now)
+
+    def _kept(
+        self, environment: EnvironmentSnapshot, context: Context, attributes: Mapping[str, object]
+    ) -> bytes | None:
+        """The attributes to record; None if there are none in any evaluation of the environment."""
+        if self._keeps_all:
+            return encode_attributes({**attributes, **read_others(context.custom_attributes, attributes)})
+        return encode_attributes(attributes) if self._keeps_used and environment.layout.attributes else None
 
     def _read(self, project: ProjectSnapshot, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
         try:

@@ -91,3 +91,10 @@ def test_what_decides_a_flag_is_part_of_the_digest() -> None:
         replace(ROLLOUT, deciders=RULES, has_bucket=True),
     ]
     assert len({Layout((flag,), ()).digest for flag in flags}) == len(flags)
+
+
+def test_a_layout_of_a_snapshot_that_looks_at_attributes_names_them() -> None:
+    layouts = [LAYOUT, replace(LAYOUT, attributes=("plan",)), replace(LAYOUT, attributes=("plan", "seats"))]
+    assert len({layout.digest for layout in layouts}) == len(layouts)
+    assert [layout.version for layout in layouts] == [1, 5, 5]
+    assert layouts[1].outcome_count == 11

@@ -1,0 +1,60 @@
+"""Compares how a flag is decided before and after a change, for evaluations that the history has recorded."""
+
+from enum import StrEnum
+
+from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.evaluation.parts import evaluate_flag, find_flag
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+
+Answer = tuple[bool, str | None, str | None]
+"""Whether the flag is on, and the key and the value of the variant."""
+
+
+class Effect(StrEnum):
+    """What a change does for a user."""
+
+    NONE = "none"
+    TURNED_ON = "turned_on"
+    TURNED_OFF = "turned_off"
+    VARIANT_CHANGED = "variant_changed"
+    UNKNOWN = "unknown"
+
+
+class Comparison:
+    """Compares two versions of a flag; each snapshot has one, with all flags that it needs."""
+
+    def __init__(self, before: EnvironmentSnapshot, after: EnvironmentSnapshot, key: str) -> None:
+        self._versions = [_Version(before, key), _Version(after, key)]
+        self._attributes = frozenset(
+            name for each in (before, after) if each.targeting is not None for name in each.targeting.attributes
+        )
+
+    def effect(self, evaluation: RecordedEvaluation) -> Effect:
+        """What the change does for the user; UNKNOWN if an attribute that either version looks at was not kept."""
+        if not all(map(evaluation.knows, self._attributes)):
+            return Effect.UNKNOWN
+        before, after = (version.answer(evaluation) for version in self._versions)
+        if before == after:
+            return Effect.NONE
+        if before[0] == after[0]:
+            return Effect.VARIANT_CHANGED
+        return Effect.TURNED_ON if after[0] else Effect.TURNED_OFF
+
+
+class _Version:
+    """One version of the flag."""
+
+    def __init__(self, snapshot: EnvironmentSnapshot, key: str) -> None:
+        flag = find_flag(snapshot, key)
+        assert flag is not None
+        self._snapshot, self._flag = snapshot, flag
+        self._values = snapshot.values.get(key, {})
+
+    def answer(self, evaluation: RecordedEvaluation) -> Answer:
+        """What an evaluation of the same user returns."""
+        _, recorded = evaluate_flag(
+            self._snapshot, self._flag, evaluation.user_id, evaluation.user_email, evaluation.values()
+        )
+        (decision,) = self._flag.layout.decisions(recorded)
+        value = None if decision.variant is None else self._values[decision.variant]
+        return decision.outcome.enabled, decision.variant, value
