@@ -1,12 +1,13 @@
-"""Write a million evaluations into a new store and time what reads them: `python bench/history.py [postgresql://…]`.
+"""Write a million evaluations into a new store and time what reads them.
 
-The PostgreSQL database must be empty; it is left full.
+`python bench/history.py [--attributes none|few|many] [postgresql://…]`: with `few`, an evaluation has three attributes
+whose values repeat, and with `many` also the id of a session. The PostgreSQL database must be empty; it is left full.
 """
 
+import argparse
 import asyncio
 import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+import msgspec
+import sqlalchemy as sa
 
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
@@ -32,9 +36,14 @@ USERS = 200_000
 FLAGS = 20
 START = datetime(2026, 11, 20, tzinfo=UTC)
 GAP_NANOSECONDS = 86_400 * 10**9 // EVALUATIONS
+FEW = {
+    "plan": ["free", "pro", "team"],
+    "country": [f"C{number}" for number in range(30)],
+    "app_version": [f"{number // 10}.{number % 10}.0" for number in range(30)],
+}
 
 
-def make_layout() -> Layout:
+def make_layout(attributes: str = "none") -> Layout:
     """A third of the flags in a rollout, a third with rules, a third constant."""
     flags = [
         LayoutFlag(
@@ -48,7 +57,18 @@ def make_layout() -> Layout:
     return Layout(
         recorded=tuple(flag for flag in flags if flag.default != Outcome.OFF),
         constant=tuple(flag for flag in flags if flag.default == Outcome.OFF),
+        attributes={"none": (), "few": tuple(FEW), "many": (*FEW, "session")}[attributes],
     )
+
+
+def make_attributes(layout: Layout) -> list[bytes] | None:
+    """The attributes of a batch that a layout names."""
+    if not layout.attributes:
+        return None
+    found = [{name: random.choice(values) for name, values in FEW.items()} for _ in range(BATCH)]
+    if "session" in layout.attributes:
+        found = [{**each, "session": str(uuid4())} for each in found]
+    return [msgspec.json.encode(each) for each in found]
 
 
 def make_batch(environment_id: Any, layout: Layout, first: int) -> RecordBatch:
@@ -59,7 +79,7 @@ def make_batch(environment_id: Any, layout: Layout, first: int) -> RecordBatch:
     users = [f"user-{random.randrange(USERS)}" for _ in times]
     emails = [f"{user}@example.com" for user in users]
     recorded = [bytes(random.randrange(100) if each else NO_BUCKET for each in in_rollout) for _ in times]
-    group = RecordGroup(environment_id, layout, times, users, emails, recorded)
+    group = RecordGroup(environment_id, layout, times, users, emails, recorded, make_attributes(layout))
     return RecordBatch(random.randrange(BATCH_IDS), [group])
 
 
@@ -73,20 +93,28 @@ async def timed(name: str, work: Callable[[], Awaitable[Any]], repeat: int = 7) 
     print(f"{name:52} {statistics.median(times):8.1f} ms  (worst {max(times):.1f})  {outcome}")
 
 
-async def main(url: str | None) -> None:
+async def main(url: str | None, attributes: str) -> None:
     """Write, then read."""
     with tempfile.TemporaryDirectory() as folder:
         await migrate(url, Path(folder))
         database = Database(url, Path(folder))
         try:
-            await run(database, Path(folder))
+            await run(database, Path(folder), make_layout(attributes))
         finally:
             await database.close()
 
 
-async def run(database: Database, folder: Path) -> None:
+async def size_of(database: Database, folder: Path) -> int:
+    """The bytes on disk."""
+    if not database.is_postgresql:
+        return (folder / HISTORY_FILE).stat().st_size
+    async with database.read_history() as connection:
+        return await connection.scalar(sa.text("SELECT pg_total_relation_size('history.segments')")) or 0
+
+
+async def run(database: Database, folder: Path, layout: Layout) -> None:
     """Write, then read, in an open database."""
-    environment_id, layout = uuid4(), make_layout()
+    environment_id = uuid4()
     spent, longest = 0.0, 0.0
     for first in range(0, EVALUATIONS, BATCH):
         batch = make_batch(environment_id, layout, first)
@@ -97,8 +125,7 @@ async def run(database: Database, folder: Path) -> None:
         longest = max(longest, time.perf_counter() - started)
     print(f"{EVALUATIONS:,} evaluations of {FLAGS} flags in batches of {BATCH:,}")
     print(f"written in {spent / EVALUATIONS * 1e6:.2f} µs each; longest batch {longest * 1000:.0f} ms")
-    if not database.is_postgresql:
-        print(f"{(folder / HISTORY_FILE).stat().st_size / EVALUATIONS:.0f} bytes each")
+    print(f"{await size_of(database, folder) / EVALUATIONS:.1f} bytes each")
     async with database.read_history() as connection:
         number = (await list_recorded_environments(connection))[environment_id]
 
@@ -140,4 +167,8 @@ async def run(database: Database, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else None))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--attributes", choices=["none", "few", "many"], default="none")
+    parser.add_argument("url", nargs="?")
+    given = parser.parse_args()
+    asyncio.run(main(given.url, given.attributes))

@@ -78,7 +78,9 @@ async def test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_t
     clock.advance(days=90, hours=2)
     await upkeep.purge()
     assert await count_rows(database) == {
+        "environment_users": 0,
         "flag_counts": 0,
+        "flag_users": 0,
         "layouts": 0,
         "recorded_bytes": 0,
         "segments": 0,
@@ -96,13 +98,32 @@ async def test_only_the_older_part_goes(
     clock.advance(days=91)
     await upkeep.purge()
     assert await count_rows(database) == {
+        "environment_users": 0,
         "flag_counts": 0,
+        "flag_users": 0,
         "layouts": 1,
         "recorded_bytes": 0,
         "segments": 1,
         "summaries": 1,
         "recorded_environments": 1,
     }
+
+
+async def test_the_users_of_a_day_are_deleted_with_its_evaluations(
+    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+) -> None:
+    day = 86_400
+    await record(service, environment.id, 0, day)
+    clock.advance(days=2)
+    await upkeep.roll_up()
+    clock.advance(days=89)
+    await upkeep.purge()
+    rows = await count_rows(database)
+    assert (rows["environment_users"], rows["flag_users"]) == (1, 2)
+    async with database.transaction() as transaction:
+        await delete_environment(transaction.connection, environment.id)
+    await upkeep.purge()
+    assert set((await count_rows(database)).values()) == {0}
 
 
 async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_sake_of_others(

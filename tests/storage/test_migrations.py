@@ -33,6 +33,8 @@ from flagstaff.storage.history.batches import find_environment_number
 from flagstaff.storage.history.deletions import list_bytes
 from flagstaff.storage.history.rollups import roll_up
 from flagstaff.storage.history.sums import sum_by_interval
+from flagstaff.storage.history.user_rollups import roll_up_users
+from flagstaff.storage.history.user_sums import UserSums, sum_users
 from flagstaff.storage.idempotency import claim
 from flagstaff.storage.migrate import current_revision, is_current, migrate
 from flagstaff.storage.rules import get_rule, list_rules
@@ -196,6 +198,34 @@ async def test_the_size_of_the_history_is_measured_by_the_upgrade(database: Data
     assert newest == oldest + 1
     assert newer > 0
     assert older > 0
+
+
+async def count_users(database: Database, number: int) -> tuple[Any, ...]:
+    day = make_record()[0] // (86_400 * 10**9)
+    found = []
+    for key in ("rollout", "ruled", "off"):
+        sums = UserSums(range(day, day + 1), 1)
+        async with database.read_history() as connection:
+            await sum_users(connection, number, key, sums)
+        found.append(sums.of_all())
+    return tuple(found)
+
+
+async def test_distinct_users_are_counted_again_after_the_way_down_and_up(database: Database, store: Store) -> None:
+    layout = make_layout()
+    records = [make_record(40 * each, f"user-{each % 7}", bytes((each, 100))) for each in range(99)]
+    await write(database, make_batch(uuid4(), layout, *records))
+    async with database.write_history() as connection:
+        await roll_up_users(connection, 1)
+    before = await count_users(database, 1)
+    assert before == ((7, 7, 0), (7, 0, 0), (0, 7, 0))
+    assert await migrate_store(store, "0010") == ["0011"]
+    assert not {"history.flag_users", "history.environment_users"} & await run_on(store, table_names)
+    await migrate_store(store)
+    assert await count_users(database, 1) == before
+    async with database.write_history() as connection:
+        await roll_up_users(connection, 1)
+    assert await count_users(database, 1) == before
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

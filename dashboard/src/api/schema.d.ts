@@ -5223,6 +5223,10 @@ export interface operations {
                 user_email?: string | null;
                 /** @description Only with this flag on or off; needs `flag_key`. */
                 enabled?: boolean | null;
+                /** @description Only with this variant of the flag; needs `flag_key`. */
+                variant?: string | null;
+                /** @description Only where this rule matched. Records name the rules of flags that have variants, prerequisites, conditions or percentages. */
+                rule_id?: string | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
@@ -5307,6 +5311,10 @@ export interface operations {
                 user_email?: string | null;
                 /** @description Only with the flag on or off. */
                 enabled?: boolean | null;
+                /** @description Only with this variant of the flag. */
+                variant?: string | null;
+                /** @description Only where this rule matched. Records name the rules of flags that have variants, prerequisites, conditions or percentages. */
+                rule_id?: string | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */

@@ -53,6 +53,9 @@ _BITS = MappingProxyType({4: 32, 6: 128})
 # than a millisecond whatever the expression, and compiling one takes as little.
 _MAX_INSTRUCTIONS = 250
 _MAX_MEMORY_BYTES = 1 << 16
+# Reading a class such as \pL takes a quarter of a millisecond, before its size is known.
+_MAX_UNICODE_CLASSES = 8
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def compile_test(condition: Condition) -> Generator[None, None, tuple[Form, Test]]:
@@ -171,6 +174,8 @@ def _read_network(index: int, value: str) -> tuple[int, int, int]:
 
 
 def _matches(expression: str, *, case_sensitive: bool) -> Test:
+    if sum(escaped in "pP" for escaped in _ESCAPE.findall(expression)) > _MAX_UNICODE_CLASSES:
+        raise InvalidConditionError("values.0", _TOO_LARGE)
     options = re2.Options()
     options.case_sensitive = case_sensitive
     options.never_capture = True

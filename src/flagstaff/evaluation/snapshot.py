@@ -166,6 +166,11 @@ class Targeting:
         return self.attributes & BUILT_IN
 
     @cached_property
+    def wanted(self) -> frozenset[str]:
+        """The others: custom ones, and the time."""
+        return self.attributes - BUILT_IN
+
+    @cached_property
     def custom(self) -> frozenset[str]:
         """Those of them that applications choose."""
         return self.attributes - RESERVED

@@ -16,7 +16,7 @@ from flagstaff.storage.history import batches, deletions, rollups, user_rollups
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
 # How long users are counted at a time, which is every few seconds: to count those of a long history, or of more
 # evaluations than can be counted besides answering them, takes longer and leaves time for other work.
-USERS_SECONDS = 0.25
+USERS_SECONDS = 0.15
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
 _HOUR = timedelta(hours=1)

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from random import Random
 
 import pytest
 
-from flagstaff.domain.conditions import Condition, Operator, check_condition
+from flagstaff.domain.conditions import Condition, InvalidConditionError, Operator, check_condition
 from flagstaff.evaluation.conditions import CompiledCondition, compile_condition, compiling_condition
 
 MOMENT = "2026-11-20T10:00:00Z"
@@ -88,3 +90,27 @@ def test_ten_thousand_ranges_are_compiled_in_short_steps() -> None:
     values = tuple(f"2001:db8::{number:x}/{number % 129}" for number in range(10_000))
     steps = compiling_condition(Condition("address", Operator.IN_NETWORK, values))
     assert sum(1 for _ in steps) >= len(values)
+
+
+EXPRESSIONS = {
+    "letters": r"\pL" * 340,
+    "letters, ignoring case": "(?i)" + r"\pL" * 338,
+    "no letters": r"[^\PL]" * 169,
+    "many letters": r"(?:\pL{100}){10}",
+    "letters, as many as are read": r"\pL" * 8,
+    "ranges, ignoring case": "(?i)" + "[A-\U0001e943]" * 203,
+    "repetitions": "(?:" * 9 + "[ab]" + "){2}" * 9,
+    "choices": "(?:a|" * 169 + ")" * 169,
+    "groups": "(" * 510 + ")" * 510,
+}
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS.values(), ids=list(EXPRESSIONS))
+def test_no_expression_is_slow_to_compile_or_to_refuse(expression: str) -> None:
+    numbers = count()  # the library keeps expressions that it has compiled
+
+    def check() -> None:
+        with suppress(InvalidConditionError):
+            compiled_condition(Operator.MATCHES, f"{expression}{next(numbers):x}")
+
+    assert fastest(check, repeat=5) < 10 * time_unit()

@@ -15,6 +15,7 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     ([{}], {"prerequisites.0.flag_key": "is required"}),
     ([{"flag_key": "base"}, {"flag_key": "missing"}], {"prerequisites.1.flag_key": UNKNOWN}),
     ([{"flag_key": "in-staging"}], {"prerequisites.0.flag_key": UNKNOWN}),
+    ([{"flag_key": "base", "flag": "x"}], {"prerequisites.0.flag": "is not a known field; did you mean flag_key?"}),
     ([{"flag_key": "base", "enabled": 1}], {"prerequisites.0.enabled": "must be true or false"}),
     (
         [{"flag_key": "base", "variants": ["red", "blue"]}],
@@ -33,16 +34,19 @@ async def needs(ada: Caller, environment: Json, key: str, *others: str) -> Json:
     return await ada.create_flag(environment, key=key, prerequisites=[{"flag_key": other} for other in others])
 
 
-async def test_each_invalid_prerequisite_is_named_and_nothing_is_created(
+async def test_each_invalid_prerequisite_is_named_and_nothing_is_created_or_changed(
     ada: Caller, project: Json, environment: Json
 ) -> None:
     base = await ada.create_flag(environment, key="base", variants=[RED])
     await ada.create_flag(await ada.get_environment(project, "staging"), key="in-staging")
+    needing = await needs(ada, environment, "needing", "base")
     path = f"{environment_path(environment)}/flags"
     for given, expected in INVALID:
         answer = await ada.post(path, json={"name": "x", "key": "x", "prerequisites": given})
         assert field_errors(answer) == expected, given
-    assert (await ada.get(path)).json() == [base]
+        answer = await ada.put(flag_path(needing), json={"enabled": False, "prerequisites": given})
+        assert field_errors(answer) == expected, given
+    assert (await ada.get(path)).json() == [needing, base]
 
 
 async def test_a_cycle_is_a_conflict_that_names_it(ada: Caller, environment: Json) -> None:
@@ -57,6 +61,30 @@ async def test_a_cycle_is_a_conflict_that_names_it(ada: Caller, environment: Jso
         field = {"field": "prerequisites.1.flag_key", "message": f"would form a cycle: {cycle}"}
         assert answer.json()["errors"] == [field]
     assert (await ada.get(flag_path(first))).json() == first
+
+
+async def test_a_cycle_over_many_flags_is_named_whole(ada: Caller, environment: Json) -> None:
+    first = await ada.create_flag(environment, key="f0")
+    for number in range(1, 20):
+        await needs(ada, environment, f"f{number}", f"f{number - 1}")
+    answer = await ada.put(flag_path(first), json={"prerequisites": [{"flag_key": "f19"}]})
+    assert answer.status_code == 409
+    chain = " needs ".join(["f0", *(f"f{number}" for number in range(19, -1, -1))])
+    assert answer.json()["detail"] == f"The prerequisites would form a cycle: {chain}."
+    assert (await ada.get(flag_path(first))).json() == first
+
+
+async def test_of_changes_at_once_that_would_form_a_cycle_together_one_is_refused(
+    ada: Caller, environment: Json
+) -> None:
+    flags = [await ada.create_flag(environment, key=key) for key in ("a", "b", "c")]
+    answers = await asyncio.gather(
+        *(
+            ada.put(flag_path(flag), json={"prerequisites": [{"flag_key": other["key"]}]})
+            for flag, other in zip(flags, [*flags[1:], flags[0]], strict=True)
+        )
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 409]
 
 
 async def test_a_flag_that_others_need_is_not_deleted(ada: Caller, environment: Json) -> None:

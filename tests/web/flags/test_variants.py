@@ -20,12 +20,24 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     ([{**RED, "weight": -1}], {"variants.0.weight": WEIGHT_RULE}),
     ([{**RED, "weight": 1001}], {"variants.0.weight": WEIGHT_RULE}),
     ([{**RED, "weight": 0.5}], {"variants.0.weight": "must be a whole number"}),
+    ([{**RED, "weight": 1.0}], {"variants.0.weight": "must be a whole number"}),
+    ([{**RED, "weight": True}], {"variants.0.weight": "must be a whole number"}),
+    ([{**RED, "weight": "1"}], {"variants.0.weight": "must be a whole number"}),
+    ([{**RED, "weight": 10**400}], {"variants.0.weight": WEIGHT_RULE}),
+    ([{"key": "red", "weight": 1}], {"variants.0.value": "is required"}),
     ([{**RED, "value": None}], {"variants.0.value": "must be a string, a number, a boolean or an object"}),
     ([{**RED, "value": ["a"]}], {"variants.0.value": "must be a string, a number, a boolean or an object"}),
     ([{**RED, "value": "a\x00"}], {"variants.0.value": "must not contain the NUL character"}),
     ([{**RED, "value": {"a": [10**400]}}], {"variants.0.value": f"must not contain integers beyond {2**53 - 1}"}),
+    ([{**RED, "wieght": 1}], {"variants.0.wieght": "is not a known field; did you mean weight?"}),
     ([RED, RED], {"variants": "must have different keys; 'red' occurs twice"}),
+    ([RED, {**RED, "key": " red "}], {"variants": "must have different keys; 'red' occurs twice"}),
     ([RED, {**BLUE, "value": 1}], {"variants": "must have values of one type; these are numbers and strings"}),
+    (
+        [{**RED, "value": 0}, {**BLUE, "value": False}],
+        {"variants": "must have values of one type; these are booleans and numbers"},
+    ),
+    ([RED, {**BLUE, "value": {}}], {"variants": "must have values of one type; these are objects and strings"}),
     ([{**RED, "weight": 0}], {"variants": "must have a weight above 0 for at least one variant"}),
     ([{**RED, "key": str(n)} for n in range(51)], {"variants": "must have at most 50 items"}),
 ]
@@ -43,16 +55,38 @@ async def evaluate(client: Caller, project: Json, key: str = "checkout", **conte
     return found
 
 
-async def test_each_invalid_variant_is_named_and_nothing_is_created(ada: Caller, environment: Json) -> None:
+async def test_each_invalid_variant_is_named_and_nothing_is_created_or_changed(ada: Caller, environment: Json) -> None:
+    flag = await ada.create_flag(environment, variants=[RED])
     path = f"{environment_path(environment)}/flags"
     for given, expected in INVALID:
         assert field_errors(await ada.post(path, json={**VALID, "variants": given})) == expected, given
-    deep: Any = 1
-    for _ in range(30):
-        deep = {"a": deep}
-    answer = await ada.post(path, json={**VALID, "variants": [{**RED, "value": deep}]})
-    assert field_errors(answer) == {"variants.0.value": "must not be nested more than 20 levels deep"}
-    assert (await ada.get(path)).json() == []
+        answer = await ada.put(flag_path(flag), json={"enabled": False, "variants": given})
+        assert field_errors(answer) == expected, given
+    assert (await ada.get(path)).json() == [flag]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("NaN", "must not contain numbers that JSON cannot hold"),
+        ("-Infinity", "must not contain numbers that JSON cannot hold"),
+        ('{"a": [1e999]}', "must not contain numbers that JSON cannot hold"),
+        ('"\\ud83d"', "must be valid Unicode, without lone surrogates"),
+        ('{"\\u0000": 1}', "must not contain the NUL character"),
+        ('{"a":' * 21 + "1" + "}" * 21, "must not be nested more than 20 levels deep"),
+        ('{"a":' * 500 + "1" + "}" * 500, "must not be nested more than 20 levels deep"),
+    ],
+    ids=lambda text: text[:20],
+)
+async def test_a_value_that_no_client_could_read_is_refused(
+    ada: Caller, environment: Json, value: str, message: str
+) -> None:
+    flag = await ada.create_flag(environment, variants=[RED])
+    body = f'{{"variants": [{{"key": "red", "weight": 1, "value": {value}}}]}}'
+    headers = {"content-type": "application/json"}
+    answer = await ada.put(flag_path(flag), content=body, headers=headers)
+    assert field_errors(answer) == {"variants.0.value": message}
+    assert (await ada.get(flag_path(flag))).json() == flag
 
 
 async def test_variants_are_kept_as_given_and_replaced_whole(ada: Caller, environment: Json) -> None:

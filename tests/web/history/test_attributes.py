@@ -79,13 +79,13 @@ async def test_what_rules_segments_and_stickiness_look_at_is_kept(
     assert await kept(ada, client, environment, when_recorded, {"other": 1}) == {}
 
 
-async def test_only_what_conditions_can_compare_is_kept(
+async def test_of_lists_and_objects_only_what_conditions_can_compare_is_kept(
     ada: Caller, client: Caller, environment: Json, flag: Json, when_recorded: WhenRecorded
 ) -> None:
-    for value in ("ü\x00", 5, 5.0, -1e300, 10**300, True, ["gold", 1, False]):
+    for value in ("ü\x00", 5, 5.0, -1e300, 10**400, True, None, "x" * 1025, ["gold", 1, False]):
         assert repr(await kept(ada, client, environment, when_recorded, {"plan": value})) == repr({"plan": value})
-    for value in (None, {}, [], [[]], {"a": []}, "x" * 1025, 10**400, ["x"] * 101):
-        assert await kept(ada, client, environment, when_recorded, {"plan": value}) == {}
+    for value in ({}, [], [[]], {"a": []}, ["x"] * 101):
+        assert await kept(ada, client, environment, when_recorded, {"plan": value}) == {"plan": None}
     assert await kept(ada, client, environment, when_recorded, {"plan": ["a", {}, ["b"]]}) == {"plan": ["a"]}
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
-from tests.web.history.conftest import Elsewhere, Evaluate
+from tests.web.history.conftest import Elsewhere, Evaluate, WhenRecorded
 
 
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
@@ -36,6 +36,13 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         ("flag_key=", "flag_key"),
         ("enabled=true", "enabled"),
         ("flag_key=new-checkout&enabled=1", "enabled"),
+        ("variant=red", "variant"),
+        ("flag_key=new-checkout&variant=", "variant"),
+        ("flag_key=new-checkout&variant=%00", "variant"),
+        ("flag_key=new-checkout&variant=" + "x" * 129, "variant"),
+        ("rule_id=", "rule_id"),
+        ("rule_id=rule", "rule_id"),
+        ("rule_id=" + "0" * 32, "rule_id"),
         ("user_id=%00", "user_id"),
         ("user_email=%00", "user_email"),
         ("user=ada", "user"),
@@ -126,3 +133,39 @@ async def test_environments_do_not_see_each_other(
     assert (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"] == []
     staging = await ada.get_environment(project, "staging")
     assert len((await ada.get(f"{environment_path(staging)}/evaluations")).json()["items"]) == 1
+
+
+async def test_a_rule_and_a_variant_narrow_it_down_and_are_in_the_records_after_both_are_gone(
+    ada: Caller, client: Caller, project: Json, environment: Json, when_recorded: WhenRecorded
+) -> None:
+    variants = [{"key": key, "weight": weight, "value": key} for key, weight in (("red", 0), ("blue", 1))]
+    flag = await ada.create_flag(environment, key="varied", variants=variants)
+    other = await ada.create_flag(environment, key="other", fallthrough="off")
+    gold = {"attribute": "plan", "operator": "in", "values": ["gold"]}
+    values = {"rule_type": "attributes", "rule_value": None, "conditions": [gold]}
+    rules = [await ada.create_rule(flag, **values, variant="red"), await ada.create_rule(other, **values)]
+    for plan in ("gold", "free"):
+        await client.evaluate(project["sdk_key"], context={"user_id": plan, "custom_attributes": {"plan": plan}})
+    await when_recorded()
+    assert (await ada.delete(f"{flag_path(flag)}/rules/{rules[0]['id']}")).status_code == 204
+    assert (await ada.delete(flag_path(other))).status_code == 204
+
+    async def found(path: str = environment_path(environment), **query: str) -> list[str]:
+        answer = await ada.get(f"{path}/evaluations", params=query)
+        assert answer.status_code == 200, answer.text
+        return [each["user_id"] for each in answer.json()["items"]]
+
+    for rule in rules:
+        assert await found(rule_id=rule["id"]) == ["gold"]
+        assert await found(rule_id=rule["id"].upper(), user_id="free") == []
+    assert await found(rule_id=rules[0]["id"], flag_key="varied", variant="red", enabled="true") == ["gold"]
+    assert await found(rule_id=rules[0]["id"], flag_key="other") == []
+    assert await found(rule_id=flag["id"]) == []
+    assert await found(flag_key="varied", variant="blue") == ["free"]
+    assert await found(flag_path(flag), variant="blue") == ["free"]
+    assert await found(flag_path(flag), variant="red", rule_id=rules[0]["id"]) == ["gold"]
+    assert await found(flag_path(flag), rule_id=rules[1]["id"]) == []
+    _, record = (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"]
+    assert record["attributes"] == {"plan": "gold"}
+    decided = {key: (each["rule_id"], each["variant"]) for key, each in record["flags"].items()}
+    assert decided == {"varied": (rules[0]["id"], "red"), "other": (rules[1]["id"], None)}

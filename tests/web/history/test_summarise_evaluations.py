@@ -1,21 +1,29 @@
 """GET …/environments/{env_id}/evaluations/summary."""
 
 from datetime import UTC, datetime, timedelta
+from time import time_ns
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 import msgspec
 import pytest
 import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
 from flagstaff.storage.history.rollups import DAY
+from flagstaff.storage.history.user_sums import MOST_SEGMENTS
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
+from tests.support.history import make_batch, write
 from tests.support.holds import ask, watch_holds
 from tests.web.history.conftest import Elsewhere, Evaluate
 
+HOUR = 3600 * 10**9  # in nanoseconds
 CENTURIES = "99999d"  # one interval from 1970 on, whatever the time is
 
 
@@ -106,6 +114,84 @@ async def test_the_parts_of_a_rollout_add_up(ada: Caller, environment: Json, eva
     days = (await summarise(ada, environment, interval="1d"))["flags"]["rollout"]
     assert sum(day["on"] for day in days) + sum(day["off"] for day in days) == 40
     assert sum(day["reasons"]["User in 50% rollout"] for day in days) == sum(day["on"] for day in days)
+
+
+@pytest.mark.parametrize(
+    "query", [{"flag_key": "rollout"}, {"interval": "1d"}, {"flag_key": "rollout", "interval": "25h"}]
+)
+async def test_users_are_counted_for_one_flag_by_whole_days_only(
+    ada: Caller, environment: Json, evaluate: Evaluate, query: dict[str, str]
+) -> None:
+    await ada.create_flag(environment, key="rollout", rollout_percentage=50)
+    await evaluate("ada")
+    summary = await summarise(ada, environment, **query)
+    assert "distinct_users" not in summary
+    assert ["distinct_users" in each for each in summary["flags"]["rollout"]] == [False]
+
+
+async def test_it_counts_the_users_who_had_a_flag_on_and_off_each_once(
+    ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
+) -> None:
+    await evaluate("ada", "bob", "bob", None)
+    await evaluate("", user_email="Eve@example.com")
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await evaluate("ada", "dan")
+    await evaluate(None, user_email="eve@EXAMPLE.com")
+    summary = await summarise(ada, environment, interval=CENTURIES, flag_key=flag["key"])
+    (interval,) = summary["flags"][flag["key"]]
+    assert (interval["on"], interval["off"]) == (5, 3)
+    assert interval["distinct_users"] == summary["distinct_users"] == {"on": 3, "off": 3, "error": 0}
+
+
+async def test_it_says_how_precise_the_number_of_many_users_is(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, flag: Json
+) -> None:
+    layout = Layout((), (LayoutFlag(UUID(flag["id"]), flag["key"], 0, Outcome.ON),))
+    now = time_ns()
+    batches = [
+        make_batch(
+            UUID(environment["id"]), layout, *((now, f"user-{user}", None, b"") for user in range(start, start + 1000))
+        )
+        for start in (0, 500, 1000)
+    ]
+    await write(flagstaff.database, *batches)
+    users = (await summarise(ada, environment, interval="1d", flag_key=flag["key"]))["distinct_users"]
+    assert users == {"on": pytest.approx(2000, rel=4 * 0.0163), "off": 0, "error": 0.0163}
+
+
+async def test_a_flag_that_was_never_evaluated_had_no_users(ada: Caller, environment: Json, flag: Json) -> None:
+    summary = await summarise(ada, environment, interval="7d", flag_key=flag["key"])
+    assert (summary["flags"], summary["distinct_users"]) == ({}, {"on": 0, "off": 0, "error": 0})
+
+
+async def test_users_that_are_not_counted_yet_are_not_none(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, flag: Json
+) -> None:
+    layout = Layout((), (LayoutFlag(UUID(flag["id"]), flag["key"], 0, Outcome.ON),))
+    hours = range(time_ns() - (MOST_SEGMENTS + 1) * HOUR, time_ns(), HOUR)
+    records = [(time, "ada", None, b"") for time in hours]  # a segment each, as before an upgrade
+    await write(flagstaff.database, make_batch(UUID(environment["id"]), layout, *records))
+    since = (datetime.now(UTC) - timedelta(days=40)).isoformat()
+    query = {"since": since, "interval": "1d", "flag_key": flag["key"]}
+
+    summary = await summarise(ada, environment, **query)
+    assert summary["distinct_users"] is None
+    assert {day["distinct_users"] for day in summary["flags"][flag["key"]]} == {None}
+
+    await HistoryUpkeep(flagstaff.database, lambda: datetime.now(UTC), timedelta(days=90)).roll_up()
+    summary = await summarise(ada, environment, **query)
+    assert summary["distinct_users"] == {"on": 1, "off": 0, "error": 0}
+    assert all(day["distinct_users"] == {"on": 1, "off": 0, "error": 0} for day in summary["flags"][flag["key"]])
+
+
+async def test_the_users_of_centuries_are_those_of_the_days_that_were_recorded(
+    ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
+) -> None:
+    await evaluate("ada", "bob")
+    span = {"since": "1971-01-01T00:00:00Z", "until": "2999-12-31T00:00:00Z"}
+    for interval in ("1000d", CENTURIES):
+        summary = await summarise(ada, environment, flag_key=flag["key"], interval=interval, **span)
+        assert summary["distinct_users"] == {"on": 2, "off": 0, "error": 0}
 
 
 async def test_a_long_summary_never_holds_the_event_loop_for_long(

@@ -11,6 +11,8 @@ from tests.web.flags.conftest import Elsewhere
 VALID = {"rule_type": "user_id", "rule_value": "ada"}
 DEFAULTS: dict[str, Any] = {"name": None, "conditions": [], "rollout_percentage": 100, "variant": None}
 PLAN = {"attribute": "plan", "operator": "in", "values": ["gold"]}
+EXACTLY_ONE = "must contain exactly one value: eq compares with one"
+VALUE_TOO_LONG = "must be at most 1,024 characters long"
 TOO_LONG, TOO_MANY = "must be at most 128 characters long", "must contain at most 10,000 values"
 PERCENTAGE_RULE = "must be a whole number from 1 to 100; to switch a rule off, set enabled to false"
 NO_EMAIL = "must be an email address such as ada@example.com"
@@ -61,10 +63,17 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
     ({"conditions": ["plan"]}, {"conditions.0": "must be an object"}),
     ({"conditions": [PLAN, {**PLAN, "values": None}]}, {"conditions.1.values": "must be a list"}),
     ({"conditions": [{**PLAN, "attribute": " "}]}, {"conditions.0.attribute": "must not be empty"}),
+    ({"conditions": [{**PLAN, "attribute": "a" * 129}]}, {"conditions.0.attribute": TOO_LONG}),
+    ({"conditions": [{**PLAN, "attribute": 7}]}, {"conditions.0.attribute": "must be a string"}),
     (
-        {"conditions": [{**PLAN, "attribute": "a" * 129}]},
-        {"conditions.0.attribute": "must be at most 128 characters long"},
+        {"conditions": [{**PLAN, "attribute": "a\x00"}]},
+        {"conditions.0.attribute": "must not contain the NUL character"},
     ),
+    ({"conditions": [{**PLAN, "operator": "eq", "values": []}]}, {"conditions.0.values": EXACTLY_ONE}),
+    ({"conditions": [{**PLAN, "operator": "eq", "values": ["1", "2"]}]}, {"conditions.0.values": EXACTLY_ONE}),
+    ({"conditions": [{**PLAN, "values": [None]}]}, {"conditions.0.values.0": "must be a string"}),
+    ({"conditions": [{**PLAN, "values": [["a"]]}]}, {"conditions.0.values.0": "must be a string"}),
+    ({"conditions": [{**PLAN, "values": ["v" * 1025]}]}, {"conditions.0.values.0": VALUE_TOO_LONG}),
     ({"conditions": [{**PLAN, "values": "gold"}]}, {"conditions.0.values": "must be a list"}),
     ({"conditions": [{**PLAN, "values": ["a", 1]}]}, {"conditions.0.values.1": "must be a string"}),
     ({"conditions": [PLAN, {**PLAN, "values": ["a", " "]}]}, {"conditions.1.values.1": "must not be empty"}),
@@ -104,7 +113,9 @@ async def test_each_invalid_field_is_named_with_what_is_wrong_and_nothing_is_cre
     assert (await ada.get(rules_path)).json() == []
 
 
-async def test_a_value_that_its_operator_cannot_compare_is_named_by_its_index(ada: Caller, rules_path: str) -> None:
+async def test_a_value_that_its_operator_cannot_compare_is_named_by_its_index(
+    ada: Caller, rule: Json, rules_path: str, rule_path: str
+) -> None:
     for operator, value in (
         ("eq", "many"),
         ("before", "2026-11-20"),
@@ -112,15 +123,21 @@ async def test_a_value_that_its_operator_cannot_compare_is_named_by_its_index(ad
         ("in_network", "10.0.0.0/33"),
         ("matches", "(" * 3),
         ("matches", "(a{1,1000}){1,1000}"),
+        ("matches", "a" * 1000),
+        ("matches", r"\pL" * 300),
+        ("matches", "(?=a)"),
+        ("matches", r"(a)\1"),
     ):
         condition = {"attribute": "version", "operator": operator, "values": [value]}
         answer = await ada.post(rules_path, json={"rule_type": "attributes", "conditions": [PLAN, condition]})
-        assert list(field_errors(answer)) == ["conditions.1.values.0"], operator
+        assert list(field_errors(answer)) == ["conditions.1.values.0"], value
+        answer = await ada.put(rule_path, json={"enabled": False, "conditions": [PLAN, condition]})
+        assert list(field_errors(answer)) == ["conditions.1.values.0"], value
     answer = await ada.post(rules_path, json={"rule_type": "attributes", "conditions": [{**PLAN, "operator": "is"}]})
     assert field_errors(answer)["conditions.0.operator"].startswith("must be 'in', 'not_in', ")
     answer = await ada.post(rules_path, json={"rule_type": "attributes", "conditions": [{**PLAN, "negated": True}]})
-    assert list(field_errors(answer)) == ["conditions.0.negated"]
-    assert (await ada.get(rules_path)).json() == []
+    assert field_errors(answer) == {"conditions.0.negated": "is not a known field; did you mean negate?"}
+    assert (await ada.get(rules_path)).json() == [rule]
 
 
 async def test_a_rule_with_conditions_is_kept_with_trimmed_names_and_values(ada: Caller, rules_path: str) -> None:

@@ -1,29 +1,79 @@
 """Filters for the evaluations of the history."""
 
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.history.layout import RULE_BASE, Layout, LayoutFlag
+
+_FLAGS_AT_ONCE = 16
+
+
+class Check(NamedTuple):
+    """What a column of the recorded bytes must be: one of the bytes for which `passes` is 1."""
+
+    column: int
+    passes: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class FlagFilter:
-    """Evaluations of a flag, by its id or by its key; `enabled` narrows them to those that were on, or off."""
+    """Evaluations of a flag, by its id or by its key, or else of any flag that the rule decided.
+
+    `enabled` narrows them to those with the flag on, or off, `variant` to those with this variant, and `rule_id` to
+    those in which the rule matched. Only the flags for which a layout lists what can decide them record the rule.
+    """
 
     flag_id: UUID | None = None
     key: str | None = None
     enabled: bool | None = None
+    rule_id: UUID | None = None
+    variant: str | None = None
 
-    def find(self, layout: Layout) -> tuple[int | None, LayoutFlag] | None:
-        """The flag in a layout with its position among the recorded flags, or None if it is constant."""
+    def search(self, layout: Layout) -> Generator[None, None, list[Check] | None]:
+        """What the bytes of an evaluation with this layout must pass to match; None if none can match.
+
+        Works in small steps, because a layout may have thousands of flags and rules.
+        """
         for position, flag in enumerate(layout.recorded):
+            if position % _FLAGS_AT_ONCE == 0:
+                yield
             if self._is(flag):
-                return position, flag
-        return next(((None, flag) for flag in layout.constant if self._is(flag)), None)
+                return self._checks(layout, position, flag)
+        if self.rule_id is not None or self.variant is not None:
+            return None
+        constant = next((flag for flag in layout.constant if self._is(flag)), None)
+        return [] if constant and self.enabled in (None, constant.default.enabled) else None
 
     def _is(self, flag: LayoutFlag) -> bool:
+        if self.flag_id is None and self.key is None:
+            return any(decider.rule_id == self.rule_id for decider in flag.deciders)
         return flag.id == self.flag_id or flag.key == self.key
+
+    def _checks(self, layout: Layout, position: int, flag: LayoutFlag) -> list[Check] | None:
+        checks = []
+        if self.enabled is not None or self.variant is not None:
+            is_on = flag.on_by_byte
+            checks.append(Check(position, bytes(not on for on in is_on) if self.enabled is False else is_on))
+        if self.rule_id is not None:
+            places = [place for place, decider in enumerate(flag.deciders) if decider.rule_id == self.rule_id]
+            if not places:
+                return None
+            checks.append(Check(position, _table(RULE_BASE + place for place in places)))
+        if self.variant is not None:
+            if self.enabled is False or self.variant not in flag.variants:
+                return None
+            checks.append(Check(layout.variant_column(position), _table((flag.variants.index(self.variant),))))
+        return checks
+
+
+def _table(passing: Iterable[int]) -> bytes:
+    table = bytearray(256)
+    for byte in passing:
+        table[byte] = 1
+    return bytes(table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,6 +171,13 @@ class Layout:
             state.update(repr(self.attributes).encode())
         return state.digest()[:16]
 
+    def find_flag(self, key: str) -> tuple[int | None, LayoutFlag] | None:
+        """The flag with this key and its position among the recorded flags, or None if it is constant."""
+        for position, flag in enumerate(self.recorded):
+            if flag.key == key:
+                return position, flag
+        return next(((None, flag) for flag in self.constant if flag.key == key), None)
+
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:
         """Every flag with its outcome in one evaluation, given that evaluation's bytes."""
         return [(decision.flag, decision.outcome) for decision in self.decisions(recorded)]

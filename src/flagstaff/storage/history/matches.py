@@ -1,27 +1,28 @@
 """Selects evaluations of a segment by a filter."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 
 from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.filters import Check, EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout
-from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage.history.columns import StoredColumns
 
-
-def can_match(layout: Layout, wanted: FlagFilter | None) -> bool:
-    """Whether evaluations with this layout can match the filter's flag."""
-    if wanted is None:
-        return True
-    found = wanted.find(layout)
-    if found is None:
-        return False
-    position, flag = found
-    return position is not None or wanted.enabled in (None, flag.default.enabled)
+Checks = Mapping[int, Collection[Check] | None]
+"""For each layout, what the recorded bytes of its evaluations must pass; None if none of them can match."""
 
 
-def matching_offsets(columns: StoredColumns, layout: Layout, wanted: EvaluationFilter) -> Sequence[int]:
-    """The offsets of evaluations that match, regardless of their time; the layout must be one that can match."""
+def find_checks(layouts: Mapping[int, Layout], wanted: FlagFilter | None) -> Generator[None, None, Checks]:
+    """The checks for the filter's flag, in small steps."""
+    checks: dict[int, Collection[Check] | None] = {}
+    for layout_id, layout in layouts.items():
+        checks[layout_id] = (yield from wanted.search(layout)) if wanted else ()
+    return checks
+
+
+def matching_offsets(
+    columns: StoredColumns, layout: Layout, wanted: EvaluationFilter, checks: Collection[Check]
+) -> Sequence[int]:
+    """The offsets of evaluations that match, regardless of their time."""
     offsets: Sequence[int] = range(len(columns.times))
     if wanted.user_id is not None:
         users = columns.users
@@ -30,18 +31,7 @@ def matching_offsets(columns: StoredColumns, layout: Layout, wanted: EvaluationF
         wanted_email = email_identity(wanted.user_email)
         emails = [email and email_identity(email) for email in columns.emails]
         offsets = [offset for offset in offsets if emails[offset] == wanted_email]
-    if wanted.flag and wanted.flag.enabled is not None:
-        offsets = _with_flag(offsets, columns, layout, wanted.flag)
+    for column, passes in checks:
+        passed = columns.recorded[column :: layout.width].translate(passes)
+        offsets = [offset for offset in offsets if passed[offset]]
     return offsets
-
-
-def _with_flag(offsets: Sequence[int], columns: StoredColumns, layout: Layout, wanted: FlagFilter) -> Sequence[int]:
-    found = wanted.find(layout)
-    assert found is not None
-    position, flag = found
-    if position is None:
-        return offsets
-    recorded = columns.recorded[position :: layout.width]
-    outcomes = recorded.translate(flag.outcomes_by_byte)
-    answers = {outcome for outcome in Outcome if outcome.enabled == wanted.enabled}
-    return [offset for offset in offsets if outcomes[offset] in answers]

@@ -15,11 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.pacing import in_pieces
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.columns import StoredColumns, unpack
 from flagstaff.storage.history.ids import END, Place, evaluation_id, place_of
 from flagstaff.storage.history.layouts import get_layouts
-from flagstaff.storage.history.matches import can_match, matching_offsets
+from flagstaff.storage.history.matches import find_checks, matching_offsets
 from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, email_hash, user_hash
 from flagstaff.storage.tables import microseconds, moment
 
@@ -103,7 +104,8 @@ async def list_evaluations(
     )
     segments, rest = await _find_segments(connection, asked, wanted, bounds)
     layouts = await get_layouts(connection, {segment.layout_id for segment in segments})
-    segments = [segment for segment in segments if can_match(layouts[segment.layout_id], wanted.flag)]
+    checks = await in_pieces(find_checks(layouts, wanted.flag))
+    segments = [segment for segment in segments if checks[segment.layout_id] is not None]
     found: list[_Found] = []
     for part in _parts(segments):
         # Segments may overlap: an evaluation is next only if it is newer than all remaining segments.
@@ -112,7 +114,7 @@ async def list_evaluations(
         contents = await _get_contents(connection, part)
         for segment in part:
             columns, layout = unpack(*contents[segment.id]), layouts[segment.layout_id]
-            offsets = matching_offsets(columns, layout, wanted)
+            offsets = matching_offsets(columns, layout, wanted, checks[segment.layout_id] or ())
             places = ((columns.times[offset] // 1000, segment.id, offset) for offset in offsets)
             since = max(asked.since, segment.first_time)  # from which it answers: see hide_evaluations
             newest = sorted((place for place in places if since <= place[0] and place < asked.end), reverse=True)

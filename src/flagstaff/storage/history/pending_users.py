@@ -28,6 +28,7 @@ from flagstaff.storage.history.user_rows import FlagUsers
 log = structlog.get_logger(__name__)
 
 MICROSECONDS_A_DAY = 86_400 * 10**6
+USERS_AT_ONCE = 4000
 
 _ON = bytes(each.enabled for each in Outcome).ljust(256, b"\0")
 _OFF = bytes(not each.enabled for each in Outcome).ljust(256, b"\0")
@@ -81,21 +82,23 @@ async def list_pending_times(connection: AsyncConnection, number: int, *, limit:
 
 async def gather_users(
     connection: AsyncConnection, segments: Sequence[Any], turns: Turns
-) -> dict[tuple[int, int], PendingUsers]:
-    """The users of pending segments, by day (counted from 1970) and layout."""
+) -> list[tuple[int, PendingUsers]]:
+    """The users of pending segments, with their day (counted from 1970), by layout and some thousand at a time."""
     layouts = await get_layouts(connection, {each.layout_id for each in segments})
     found: defaultdict[tuple[int, int], _Found] = defaultdict(_Found)
+    gathered = []
     for segment in segments:
-        place = segment.first_time // MICROSECONDS_A_DAY, segment.layout_id
+        place = day, layout_id = segment.first_time // MICROSECONDS_A_DAY, segment.layout_id
         try:
-            found[place].add(segment, layouts[segment.layout_id].width)
+            found[place].add(segment, layouts[layout_id].width)
         except ValueError as error:  # it must not stop the counting of the others
             log.error("history_row_damaged", table=tables.segments.name, id=segment.id, error=str(error))  # noqa: TRY400
+        if len(found[place].hashes) >= USERS_AT_ONCE:
+            gathered.append((day, await found.pop(place).in_order(layouts[layout_id], turns)))
         await turns.give()
-    gathered = {}
     for (day, layout_id), users in found.items():
         if users.hashes:
-            gathered[day, layout_id] = await users.in_order(layouts[layout_id], turns)
+            gathered.append((day, await users.in_order(layouts[layout_id], turns)))
     return gathered
 
 
@@ -122,6 +125,7 @@ class _Found:
         order = sorted(range(len(self.hashes)), key=self.hashes.__getitem__)
         await turns.give()
         hashes = [self.hashes[place] for place in order]
+        await turns.give()
         recorded = b"".join([self.recorded[place] for place in order])
         await turns.give()
         return PendingUsers(layout, hashes, recorded)

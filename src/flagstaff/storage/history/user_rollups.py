@@ -66,16 +66,15 @@ async def roll_up_users(connection: AsyncConnection, number: int) -> bool:
     sizes = accumulate(len(each.content) for each in pending)
     segments = pending[: max(1, sum(size <= BYTES_AT_ONCE for size in sizes))]
     turns = Turns()
-    gathered = await gather_users(connection, segments, turns)
     by_day: defaultdict[int, list[PendingUsers]] = defaultdict(list)
-    for (day, _), users in gathered.items():
-        by_day[day].append(users)
+    for day, some in await gather_users(connection, segments, turns):
+        by_day[day].append(some)
     grown = 0
     for day, found in by_day.items():
         stored = await find_days(connection, number, [day])
         counted = _Day(connection, number, day, stored.get(day))
-        for users in found:
-            await counted.add(users, turns)
+        for some in found:
+            await counted.add(some, turns)
         grown += await counted.store(turns)
     newest = segments[-1]
     await add_bytes(connection, number, {newest.first_time // _MICROSECONDS_AN_HOUR: grown})

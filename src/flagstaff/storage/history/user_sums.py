@@ -5,7 +5,6 @@ from sys import maxsize
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.history.filters import FlagFilter
 from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.pacing import Turns
@@ -86,11 +85,11 @@ async def _add_days(connection: AsyncConnection, number: int, flag_key: str, sum
 
 
 async def _add_pending(connection: AsyncConnection, number: int, flag_key: str, sums: UserSums, turns: Turns) -> None:
-    flag, after, more = FlagFilter(key=flag_key), 0, True
+    after, more = 0, True
     while more:
         segments = await read_pending(connection, number, after=after, limit=SEGMENTS_AT_ONCE)
-        for (day, _), users in (await gather_users(connection, segments, turns)).items():
-            if day in sums.days and (found := flag.find(users.layout)):
+        for day, users in await gather_users(connection, segments, turns):
+            if day in sums.days and (found := users.layout.find_flag(flag_key)):
                 sums.add(day, _of_flag(users, *found))
                 await turns.give()
         more = len(segments) == SEGMENTS_AT_ONCE

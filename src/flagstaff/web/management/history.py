@@ -19,10 +19,11 @@ from flagstaff.services.history import EvaluationsPage, History
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_page
 from flagstaff.web.management.auth import CurrentActor
-from flagstaff.web.management.ids import FlagIds, Id
-from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid
+from flagstaff.web.management.ids import FlagIds, Id, parse_id
+from flagstaff.web.management.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
 
 ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
+_RECORDED_RULES = "Records name the rules of flags that have variants, prerequisites, conditions or percentages."
 _OF_SOME_FLAGS = "Only of a flag with variants, prerequisites, or conditions or percentages in its rules."
 
 router = APIRouter(prefix=ENVIRONMENT, tags=["Evaluation history"])
@@ -42,7 +43,15 @@ def _read_cursor(given: str) -> bytes:
     return bytes.fromhex(given)
 
 
+def _read_rule_id(given: str) -> UUID:
+    found = parse_id(given)
+    if found is None:
+        raise ValueError("must be the id of a rule, which is a UUID")
+    return found
+
+
 Boolean = Annotated[bool, BeforeValidator(_read_boolean), WithJsonSchema({"type": "boolean"})]
+RuleId = Annotated[UUID, BeforeValidator(_read_rule_id), WithJsonSchema({"type": "string", "format": "uuid"})]
 Cursor = Annotated[bytes, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
 
 
@@ -54,14 +63,18 @@ class FlagEvaluationsQuery(BaseModel):
     user_id: Annotated[Text | None, Field(description="Only for this user.")] = None
     user_email: Annotated[Text | None, Field(description="Only for this user, ignoring case.")] = None
     enabled: Annotated[Boolean | None, Field(description="Only with the flag on or off.")] = None
+    variant: Annotated[VariantKey | None, Field(description="Only with this variant of the flag.")] = None
+    rule_id: Annotated[RuleId | None, Field(description="Only where this rule matched. " + _RECORDED_RULES)] = None
     since: Since = None
     until: Until = None
     limit: Annotated[int, Field(ge=1, le=100)] = 50
     cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
 
-    def filter(self, flag: FlagFilter | None) -> EvaluationFilter:
-        """The filter for the service."""
-        return EvaluationFilter(self.user_id, self.user_email, flag, self.since, self.until)
+    def filter(self, *, flag_id: UUID | None = None, key: str | None = None) -> EvaluationFilter:
+        """The filter for the service, of the flag with an id or a key, if one is given."""
+        flag = FlagFilter(flag_id, key, self.enabled, self.rule_id, self.variant)
+        any_flag = flag == FlagFilter()
+        return EvaluationFilter(self.user_id, self.user_email, None if any_flag else flag, self.since, self.until)
 
 
 class EvaluationsQuery(FlagEvaluationsQuery):
@@ -69,6 +82,9 @@ class EvaluationsQuery(FlagEvaluationsQuery):
 
     flag_key: Annotated[FlagKey | None, Field(description="Only of this flag, which may be deleted.")] = None
     enabled: Annotated[Boolean | None, Field(description="Only with this flag on or off; needs `flag_key`.")] = None
+    variant: Annotated[
+        VariantKey | None, Field(description="Only with this variant of the flag; needs `flag_key`.")
+    ] = None
 
 
 class FlagOutcome(BaseModel):
@@ -132,11 +148,11 @@ async def list_evaluations(
     project_id: Id, env_id: Id, query: Annotated[EvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
     """The evaluations of an environment, newest first, with the result and reason for each flag."""
-    if query.enabled is not None and query.flag_key is None:
-        raise invalid_field("enabled", "requires flag_key, which names the flag")
-    flag = FlagFilter(key=query.flag_key, enabled=query.enabled) if query.flag_key else None
+    for name in ("enabled", "variant"):
+        if getattr(query, name) is not None and query.flag_key is None:
+            raise invalid_field(name, "requires flag_key, which names the flag")
     page = await history.list_environment_evaluations(
-        actor, project_id, env_id, query.filter(flag), limit=query.limit, before=query.cursor
+        actor, project_id, env_id, query.filter(key=query.flag_key), limit=query.limit, before=query.cursor
     )
     return _page_response(page, _EvaluationEncoder())
 
@@ -148,7 +164,7 @@ async def list_flag_evaluations(
     path: FlagIds, query: Annotated[FlagEvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
     """The evaluations of a flag, newest first, with the result and reason."""
-    wanted = query.filter(FlagFilter(flag_id=path.flag_id, enabled=query.enabled))
+    wanted = query.filter(flag_id=path.flag_id)
     page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, before=query.cursor)
     return _page_response(page, lambda each: [encode_json(_flag_evaluation_view(each, path.flag_id))])
 

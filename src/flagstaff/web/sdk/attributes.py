@@ -6,7 +6,7 @@ import msgspec
 
 from flagstaff.domain.conditions import ATTRIBUTE_MAX_LENGTH
 from flagstaff.evaluation.attributes import comparable
-from flagstaff.evaluation.snapshot import RESERVED
+from flagstaff.evaluation.snapshot import CURRENT_TIME, RESERVED
 from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, GivenAttributes
 
 # The names come on top of the values, and some numbers are longer than they were written.
@@ -15,17 +15,21 @@ KEPT_MAX_BYTES = 2 * ATTRIBUTES_MAX_BYTES
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _TOO_LARGE = b"null"
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def read_others(given: GivenAttributes, read: Mapping[str, object]) -> Mapping[str, object]:
-    """Those of the given attributes that were not read, in the room that is left, which their names take up, too."""
+    """Those of the given attributes that were not read, in the room that is left, which their names take up, too.
+
+    Custom attributes with reserved names are left out, because no condition sees them.
+    """
     if given is msgspec.UNSET:
         return {}
     room = ATTRIBUTES_MAX_BYTES - sum(len(memoryview(given[name])) for name in read if name in given)
     found: dict[str, object] = {}
     for name, raw in given.items():
         size = len(name) + len(memoryview(raw))
-        if name not in read and len(name) <= ATTRIBUTE_MAX_LENGTH and size <= room:
+        if size <= room and len(name) <= ATTRIBUTE_MAX_LENGTH and name not in read and name not in RESERVED:
             room -= size
             try:
                 found[name] = _decode(raw)
@@ -35,13 +39,14 @@ def read_others(given: GivenAttributes, read: Mapping[str, object]) -> Mapping[s
 
 
 def encode_attributes(read: Mapping[str, object]) -> bytes:
-    """What the history keeps of attributes that were read: a JSON object of what conditions can compare.
+    """The JSON object that the history keeps of attributes; `null` if it takes more than 16 KiB.
 
-    A custom attribute with the name of a reserved one is left out, because no condition sees it. If the rest takes more
-    than 16 KiB, nothing is kept, and the result is `null`.
+    Of a list, only the part that conditions can compare is kept; an object or a list without such a part becomes null.
+    They might be nested so deeply that nothing else can read them. The time is left out, because it is the time of the
+    record.
     """
-    kept = {
-        name: part for name, value in read.items() if name not in RESERVED and (part := comparable(value)) is not None
-    }
-    encoded = _encode(kept)
+    if not _SCALARS.issuperset(map(type, read.values())):
+        given = ((name, value) for name, value in read.items() if name != CURRENT_TIME)
+        read = {name: value if type(value) in _SCALARS else comparable(value) for name, value in given}
+    encoded = _encode(read)
     return encoded if len(encoded) <= KEPT_MAX_BYTES else _TOO_LARGE
