@@ -143,6 +143,29 @@ async def test_axe_finds_nothing_on_variants(person: Person) -> None:
     await check(person, "a refused variant")
 
 
+async def test_axe_finds_nothing_on_prerequisites(person: Person) -> None:
+    await person.sign_up()
+    environment = await person.api.get_environment(await person.api.create_project())
+    await person.api.create_flag(environment, key="colour", name="Colour", variants=VARIANTS)
+    await person.api.create_flag(environment, key="banner", name="Banner", enabled=False)
+    needed = [{"flag_key": "colour", "variants": ["blue", "green"]}, {"flag_key": "banner", "enabled": False}]
+    flag = await person.api.create_flag(environment, prerequisites=needed)
+    await person.api.create_flag(environment, key="last", prerequisites=[{"flag_key": flag["key"]}])
+    page, dialog = person.page, person.page.get_by_role("dialog")
+    await page.goto(flag_page(flag))
+    await expect(page.get_by_role("link", name="banner (Off)")).to_be_visible()
+    await check(person, "prerequisites")
+    await person.press("Edit prerequisites")
+    await dialog.get_by_role("button", name="Add flag").click()
+    await dialog.get_by_role("button", name="Save").click()
+    third = dialog.get_by_role("group", name="Prerequisite 3").get_by_role("combobox", name="Flag")
+    await expect(third).to_have_attribute("aria-invalid", "true")
+    await check(person, "a refused prerequisite")
+    await third.click()
+    await expect(page.get_by_role("option", name="Banner")).to_be_visible()
+    await check(person, "flags to choose from")
+
+
 async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await person.sign_up()
     flag = await person.api.create_flag()
@@ -225,6 +248,12 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
     await person.page.keyboard.press("Escape")
     await person.press("Set the weights")
     await person.press("Edit variants")
+    await stays_within(person)
+    needing = await person.api.create_flag(environment, prerequisites=[{"flag_key": flag["key"]}])
+    await person.page.goto(flag_page(needing))
+    await expect(person.page.get_by_role("link", name=flag["key"])).to_be_visible()
+    await stays_within(person)
+    await person.press("Edit prerequisites")
     await stays_within(person)
 
 

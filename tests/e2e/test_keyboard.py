@@ -198,6 +198,25 @@ async def test_variants_are_added_and_removed(ada: Person, keyboard: Keyboard) -
     await expect(shown.get_by_role("region", name="Set the weights")).to_contain_text('"key": "a", "weight": 900')
 
 
+async def test_a_prerequisite_is_chosen_and_followed(ada: Person, keyboard: Keyboard) -> None:
+    environment = await ada.api.get_environment(await ada.api.create_project())
+    await ada.api.create_flag(environment, key="payment", name="Payment")
+    flag = await ada.api.create_flag(environment)
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    shown = page.get_by_role("region", name="Prerequisites")
+    await page.goto(flag_page(flag))
+    await keyboard.use(shown.get_by_role("button", name="Add prerequisites"))
+    await expect(dialog.get_by_role("combobox", name="Flag")).to_be_focused()
+    await keyboard.type("pay")
+    await expect(page.get_by_role("option", name="Payment")).to_be_visible()
+    await keyboard.press("ArrowDown", "Enter")
+    await expect(dialog.get_by_role("combobox", name="Flag")).to_have_value("Payment (payment)")
+    await keyboard.use(dialog.get_by_role("button", name="Save"))
+    await expect(shown.get_by_role("button", name="Edit prerequisites")).to_be_focused()
+    await keyboard.use(shown.get_by_role("link", name="payment"))
+    await ada.sees_heading("Payment")
+
+
 async def test_a_segment_is_created_and_deleted(ada: Person, keyboard: Keyboard) -> None:
     project = await ada.api.create_project()
     page, dialog = ada.page, ada.page.get_by_role("dialog")

@@ -7,8 +7,7 @@ import { conditionParts, inWords, kindOf, OPERATOR_KINDS, takesList } from "../l
 import { type ConditionDraft, conditionOf, withOperator } from "../lib/conditionDrafts";
 import { t } from "../texts";
 import classes from "./ConditionField.module.css";
-import { IconButton } from "./IconButton";
-import { IconTrash } from "./icons";
+import { RowCard } from "./RowCard";
 import type { RowPlace } from "./RowFields";
 import { ValuesField } from "./ValuesField";
 
@@ -27,8 +26,9 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
   const path = `conditions.${index}`;
   const kind = kindOf(draft.operator);
   return (
-    <fieldset className={classes.condition} aria-label={t.conditions.group(index + 1)}>
-      <div className={classes.comparison}>
+    <RowCard
+      label={t.conditions.group(index + 1)}
+      first={
         <TextInput
           label={t.conditions.attribute}
           placeholder={t.conditions.attributePlaceholder}
@@ -42,6 +42,8 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
           value={draft.attribute}
           onChange={(event) => onChange({ ...draft, attribute: event.currentTarget.value })}
         />
+      }
+      second={
         <NativeSelect
           label={t.conditions.operator}
           data={OPERATORS}
@@ -50,15 +52,11 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
           value={draft.operator}
           onChange={(event) => onChange(withOperator(draft, event.currentTarget.value as Operator))}
         />
-        <IconButton
-          hint={t.conditions.remove}
-          label={t.conditions.removeOf(index + 1)}
-          className={classes.remove}
-          onClick={onRemove}
-        >
-          <IconTrash size={16} />
-        </IconButton>
-      </div>
+      }
+      removeHint={t.conditions.remove}
+      removeLabel={t.conditions.removeOf(index + 1)}
+      onRemove={onRemove}
+    >
       <ValuesField
         path={`${path}.values`}
         operator={draft.operator}
@@ -83,7 +81,7 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
         />
       </div>
       <InWords draft={draft} />
-    </fieldset>
+    </RowCard>
   );
 }
 

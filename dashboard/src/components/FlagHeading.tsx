@@ -61,7 +61,9 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
           onChange={(enabled) => mutate({ flag, enabled })}
         />
         <div className={classes.words}>
-          <Text role="status">{rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}</Text>
+          <Text role="status" className="break">
+            {rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}
+          </Text>
           {isProduction(environment) && (
             <Text size="xs" c="dimmed">
               {t.shell.productionNotice}

@@ -1,6 +1,6 @@
 /** The flag's audience: its rules as sentences in their order, and the rollout for everyone else. */
 
-import { Button, Group, Text, Title, VisuallyHidden } from "@mantine/core";
+import { Button, VisuallyHidden } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { Rule } from "../api/client";
 import { useReorderRules } from "../api/rules";
@@ -15,6 +15,7 @@ import { Rollout } from "./Rollout";
 import { RuleDialog } from "./RuleDialog";
 import classes from "./RuleList.module.css";
 import { RuleRow } from "./RuleRow";
+import { SectionHeading } from "./SectionHeading";
 
 export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: readonly Rule[] | undefined }) {
   const addition = useDialog();
@@ -29,24 +30,22 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
   };
   return (
     <section aria-label={t.rules.heading}>
-      <Group justify="space-between" align="flex-end" mb="sm" wrap="nowrap">
-        <div>
-          <Title order={2}>{t.rules.heading}</Title>
-          <Text c="dimmed" size="sm">
-            {t.rules.intro}
-          </Text>
-        </div>
-        <Button
-          ref={add}
-          variant="default"
-          size="xs"
-          leftSection={<IconPlus size={14} />}
-          onClick={addition.open}
-          flex="none"
-        >
-          {t.rules.add}
-        </Button>
-      </Group>
+      <SectionHeading
+        title={t.rules.heading}
+        intro={t.rules.intro}
+        action={
+          <Button
+            ref={add}
+            variant="default"
+            size="xs"
+            leftSection={<IconPlus size={14} />}
+            onClick={addition.open}
+            flex="none"
+          >
+            {t.rules.add}
+          </Button>
+        }
+      />
       <div className={classes.rules} data-off={!flag.enabled || undefined}>
         {rules === undefined ? (
           <RowsSkeleton rows={2} height={48} />

@@ -5,8 +5,7 @@ import { type ReactNode, useState } from "react";
 import { capitalised } from "../lib/capitalised";
 import { faultOf, type ValueType, type VariantDraft } from "../lib/variantDrafts";
 import { t } from "../texts";
-import { IconButton } from "./IconButton";
-import { IconTrash } from "./icons";
+import { RowCard } from "./RowCard";
 import type { RowPlace } from "./RowFields";
 import classes from "./VariantField.module.css";
 import { Swatch } from "./WeightBar";
@@ -20,8 +19,9 @@ interface Props extends RowPlace<VariantDraft> {
 export function VariantField({ row, index, takesFocus, onChange, onRemove, type, share, errors }: Props) {
   const path = `variants.${index}`;
   return (
-    <fieldset className={classes.variant} aria-label={t.variants.group(index + 1)}>
-      <div className={classes.head}>
+    <RowCard
+      label={t.variants.group(index + 1)}
+      first={
         <TextInput
           label={t.variants.key}
           placeholder={t.variants.keyPlaceholder}
@@ -35,19 +35,17 @@ export function VariantField({ row, index, takesFocus, onChange, onRemove, type,
           value={row.key}
           onChange={(event) => onChange({ ...row, key: event.currentTarget.value })}
         />
+      }
+      second={
         <Text size="sm" className={classes.share}>
           <Swatch place={index} />
           {t.variants.share(share)}
         </Text>
-        <IconButton
-          hint={t.variants.remove}
-          label={t.variants.removeOf(index + 1)}
-          className={classes.remove}
-          onClick={onRemove}
-        >
-          <IconTrash size={16} />
-        </IconButton>
-      </div>
+      }
+      removeHint={t.variants.remove}
+      removeLabel={t.variants.removeOf(index + 1)}
+      onRemove={onRemove}
+    >
       <ValueField
         type={type}
         text={row.text}
@@ -55,7 +53,7 @@ export function VariantField({ row, index, takesFocus, onChange, onRemove, type,
         error={errors[`${path}.value`]}
         onChange={(text) => onChange({ ...row, text })}
       />
-    </fieldset>
+    </RowCard>
   );
 }
 

@@ -1,6 +1,6 @@
 /** The flag's variants: their shares of users and their values. */
 
-import { Button, Group, Text, Title } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { lazy } from "react";
 import type { Variant } from "../api/client";
 import { DEFAULT_STICKINESS } from "../lib/audience";
@@ -9,7 +9,8 @@ import { useDialog } from "../lib/useDialog";
 import { percent, scaled } from "../lib/weights";
 import { t } from "../texts";
 import { Dialog } from "./Dialog";
-import { IconPencil, IconPlus } from "./icons";
+import { EditButton } from "./EditButton";
+import { SectionHeading } from "./SectionHeading";
 import { Unfold } from "./Unfold";
 import classes from "./Variants.module.css";
 import { Swatch, WeightBar } from "./WeightBar";
@@ -23,26 +24,15 @@ export function Variants({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
   const editing = useDialog();
   const { variants, stickiness } = flag;
   const hasAny = variants.length > 0;
+  const title = hasAny ? t.variants.edit : t.variants.add;
   const intro = stickiness === DEFAULT_STICKINESS ? t.variants.intro : t.variants.introBy(stickiness);
   return (
     <section aria-label={t.variants.heading}>
-      <Group justify="space-between" align="flex-end" mb="sm" wrap="nowrap">
-        <div>
-          <Title order={2}>{t.variants.heading}</Title>
-          <Text c="dimmed" size="sm" className="break">
-            {hasAny ? intro : t.variants.none}
-          </Text>
-        </div>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={hasAny ? <IconPencil size={14} /> : <IconPlus size={14} />}
-          onClick={editing.open}
-          flex="none"
-        >
-          {hasAny ? t.variants.edit : t.variants.add}
-        </Button>
-      </Group>
+      <SectionHeading
+        title={t.variants.heading}
+        intro={hasAny ? intro : t.variants.none}
+        action={<EditButton exists={hasAny} label={title} onClick={editing.open} />}
+      />
       {hasAny && (
         <div className={classes.card}>
           <WeightBar weights={variants.map((each) => each.weight)} />
@@ -57,7 +47,7 @@ export function Variants({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
           )}
         </div>
       )}
-      <Dialog title={hasAny ? t.variants.edit : t.variants.add} size={600} yOffset="6vh" {...editing.props}>
+      <Dialog title={title} size={600} yOffset="6vh" {...editing.props}>
         <VariantsForm path={path} flag={flag} onClose={editing.props.onClose} />
       </Dialog>
     </section>

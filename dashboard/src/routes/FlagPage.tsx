@@ -8,6 +8,7 @@ import { flagQuery } from "../api/flags";
 import { rulesQuery } from "../api/rules";
 import { FlagHeading } from "../components/FlagHeading";
 import { PageSkeleton, RowsSkeleton } from "../components/PageSkeleton";
+import { Prerequisites } from "../components/Prerequisites";
 import { ProblemPage } from "../components/ProblemPage";
 import { RuleList } from "../components/RuleList";
 import { Simulator } from "../components/Simulator";
@@ -54,6 +55,7 @@ export function FlagPage() {
             <div className={classes.main}>
               <RuleList {...place} rules={rules} />
               <Variants {...place} />
+              <Prerequisites {...place} />
             </div>
             <Simulator {...place} rules={rules ?? []} />
           </div>

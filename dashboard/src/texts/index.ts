@@ -5,6 +5,7 @@ import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { code, flag, flags, rules, simulator } from "./flags";
 import { changes, history } from "./history";
+import { prerequisites } from "./prerequisites";
 import { segments } from "./segments";
 import { deletion, projects, settings } from "./projects";
 import { variants } from "./variants";
@@ -20,6 +21,7 @@ export const t = {
   flags,
   history,
   palette,
+  prerequisites,
   problems,
   projects,
   rules,

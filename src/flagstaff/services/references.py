@@ -40,7 +40,13 @@ async def require_prerequisites(connection: Connection, flag: Flag) -> None:
     needs[flag.key] = [each.flag_key for each in flag.prerequisites]
     cycle = find_cycle(needs, flag.key)
     if cycle:
-        raise Error(Code.CONFLICT, f"The prerequisites would form a cycle: {' needs '.join(cycle)}.")
+        chain = " needs ".join(cycle)
+        place = needs[flag.key].index(cycle[1])
+        raise Error(
+            Code.CONFLICT,
+            f"The prerequisites would form a cycle: {chain}.",
+            fields=[FieldError(f"prerequisites.{place}.flag_key", f"would form a cycle: {chain}")],
+        )
 
 
 async def require_unneeded(connection: Connection, flag: Flag) -> None:

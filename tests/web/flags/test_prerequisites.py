@@ -53,10 +53,13 @@ async def test_a_cycle_is_a_conflict_that_names_it(ada: Caller, environment: Jso
     first = await ada.create_flag(environment, key="a")
     await needs(ada, environment, "b", "a")
     await needs(ada, environment, "c", "b", "a")
+    await ada.create_flag(environment, key="free")
     for given, cycle in (("a", "a needs a"), ("b", "a needs b needs a"), ("c", "a needs c needs a")):
-        answer = await ada.put(flag_path(first), json={"prerequisites": [{"flag_key": given}]})
+        answer = await ada.put(flag_path(first), json={"prerequisites": [{"flag_key": "free"}, {"flag_key": given}]})
         assert answer.status_code == 409
         assert answer.json()["detail"] == f"The prerequisites would form a cycle: {cycle}."
+        field = {"field": "prerequisites.1.flag_key", "message": f"would form a cycle: {cycle}"}
+        assert answer.json()["errors"] == [field]
     assert (await ada.get(flag_path(first))).json() == first
 
 

@@ -1,0 +1,50 @@
+/** The form for a flag's prerequisites, in its dialog. */
+
+import { useForm } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
+import type { Flag, FlagPath } from "../api/client";
+import { flagsQuery, useUpdateFlag } from "../api/flags";
+import { NEW_PREREQUISITE, prerequisiteDraftOf, prerequisitesOf } from "../lib/prerequisiteDrafts";
+import { t } from "../texts";
+import { DialogForm } from "./DialogForm";
+import { PrerequisiteField } from "./PrerequisiteField";
+import { RowFields } from "./RowFields";
+
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly onClose: () => void;
+}
+
+export default function PrerequisitesForm({ path, flag, onClose }: Props) {
+  const { data: flags } = useQuery(flagsQuery(path));
+  const update = useUpdateFlag(path);
+  const present = flag.prerequisites.map(prerequisiteDraftOf);
+  const form = useForm({ initialValues: { prerequisites: present.length > 0 ? present : [NEW_PREREQUISITE] } });
+  const submit = async ({ prerequisites }: typeof form.values) => {
+    await update.mutateAsync({ prerequisites: prerequisitesOf(prerequisites) });
+    onClose();
+  };
+  return (
+    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
+      <RowFields
+        legend={t.prerequisites.legendOfForm}
+        rows={form.values.prerequisites}
+        addText={t.prerequisites.addOne}
+        error={form.errors.prerequisites}
+        onChange={(changed) => {
+          form.setErrors({});
+          form.setFieldValue("prerequisites", changed);
+        }}
+        added={(all) => [...all, NEW_PREREQUISITE]}
+        render={(place) => (
+          <PrerequisiteField
+            {...place}
+            flags={(flags ?? []).filter((each) => each.key !== flag.key)}
+            errors={form.errors}
+          />
+        )}
+      />
+    </DialogForm>
+  );
+}
