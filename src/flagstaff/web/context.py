@@ -3,10 +3,11 @@
 Identifiers are read strictly. No value of a custom attribute is an error.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -55,6 +56,19 @@ class _WithContext(msgspec.Struct, gc=False):
 
 
 NOBODY = Context()
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a strict decoder raises for a body that it refuses."""
+
+Request = TypeVar("Request")
+FindMistakes = Callable[[Mapping[str, msgspec.Raw]], Iterable[FieldError]]
+
+_LONE_SURROGATE = re.compile(
+    rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"  # the first half of a pair without the second
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
+)
+_MAX_REPAIRS = 1000  # a body with more is refused, so that none takes long
+# Bytes that UTF-8 never contains.
+_BACKSLASHES, _NO_CHARACTER = b"\xfe\xfe", b"\xff"
 
 _decode = msgspec.json.Decoder().decode
 _decode_context = msgspec.json.Decoder(_WithContext).decode
@@ -64,11 +78,45 @@ _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 def read_context(body: bytes) -> Context:
     """The `context` in a body, whose other fields are ignored; raises Error INVALID at its field."""
     try:
-        context = _decode_context(body).context or NOBODY
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise describe(body, error, context_mistakes) from None
+        request = _decode_context(body)
+    except UNREADABLE as error:
+        request = read_repaired(body, error, _decode_context, context_mistakes)
+    context = request.context or NOBODY
     require_sound(context)
     return context
+
+
+def read_repaired(
+    body: bytes, refusal: Exception, decode: Callable[[bytes], Request], find_mistakes: FindMistakes
+) -> Request:
+    """Read a body that a strict decoder refused with this exception, if only texts that nobody reads are wrong.
+
+    `find_mistakes` lists the invalid fields of the body, if it is an object.
+
+    Raises:
+        Error: INVALID, at the invalid fields.
+    """
+    repaired = without_lone_surrogates(body)
+    if repaired is None:
+        raise _describe(body, refusal, find_mistakes) from None
+    try:
+        return decode(repaired)
+    except UNREADABLE as error:
+        raise _describe(repaired, error, find_mistakes) from None
+
+
+def without_lone_surrogates(body: bytes) -> bytes | None:
+    r"""The body with a byte that is not UTF-8 in place of each half of a character, or None if it contains none.
+
+    A half, such as "\ud83d", remains when an emoji is cut in two. JavaScript and Python write it, and the decoder
+    refuses a body with one anywhere. It skips texts with a byte that is not UTF-8, and refuses them only where it reads
+    text.
+    """
+    if b"\\u" not in body or _BACKSLASHES in body:
+        return None
+    marked = body.replace(b"\\\\", _BACKSLASHES)  # an escaped backslash before a u begins no escape
+    repaired, found = _LONE_SURROGATE.subn(_NO_CHARACTER, marked, count=_MAX_REPAIRS)
+    return repaired.replace(_BACKSLASHES, b"\\\\") if found else None
 
 
 def require_sound(context: Context) -> None:
@@ -103,13 +151,8 @@ def read_attributes(
     return found
 
 
-def describe(
-    body: bytes, refusal: Exception, find_mistakes: Callable[[Mapping[str, msgspec.Raw]], Iterable[FieldError]]
-) -> Error:
-    """The INVALID for a body that a strict decoder refused with this exception.
-
-    `find_mistakes` lists the invalid fields of the body. Only invalid requests pay for this second parse.
-    """
+def _describe(body: bytes, refusal: Exception, find_mistakes: FindMistakes) -> Error:
+    """The INVALID for a body that a strict decoder refused with this exception, at the price of a second parse."""
     if isinstance(refusal, RecursionError):
         return invalid_field("body", "is nested too deeply")
     if not isinstance(refusal, msgspec.ValidationError):

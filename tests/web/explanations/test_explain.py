@@ -356,6 +356,15 @@ async def test_attributes_that_do_not_fit_are_left_out_as_in_evaluations(
     assert third["rules"][0]["conditions"][0]["holds"]
 
 
+async def test_half_a_character_makes_its_attribute_missing(ada: Caller, environment: Json, path: str) -> None:
+    flag = await ada.create_flag(environment, key="flag", fallthrough="off")
+    await ada.create_rule(flag, **ATTRIBUTES, conditions=[{**PLAN, "operator": "contains"}])
+    body = b'{"context": {"custom_attributes": {"plan": "gold\\ud83d", "other": ["\\ude00"]}}}'
+    answer = await ada.post(path, content=body, headers={"content-type": "application/json"})
+    (trace,) = answer.json()["flags"]
+    assert (trace["enabled"], trace["rules"][0]["conditions"][0]["actual"]) == (False, None)
+
+
 async def test_attributes_are_shown_short(ada: Caller, environment: Json, path: str) -> None:
     flag = await ada.create_flag(environment, key="flag")
     await ada.create_rule(flag, **ATTRIBUTES, conditions=[PLAN])

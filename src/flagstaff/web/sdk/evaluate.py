@@ -21,16 +21,16 @@ from flagstaff.settings import HistoryAttributes
 from flagstaff.web.context import (
     IDENTIFIER_MAX_LENGTH,
     NOBODY,
+    UNREADABLE,
     Context,
-    describe,
     read_attributes,
+    read_repaired,
     require_sound,
 )
 from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
 from flagstaff.web.sdk.attributes import encode_attributes, read_others
 from flagstaff.web.sdk.invalid import evaluate_mistakes
-from flagstaff.web.sdk.surrogates import without_lone_surrogates
 
 PATH = "/sdk/v1/evaluate"
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
@@ -45,7 +45,6 @@ class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _decode = msgspec.json.Decoder(EvaluateRequest).decode
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Evaluate:
@@ -133,8 +132,8 @@ class Evaluate:
     def _read(self, project: ProjectSnapshot, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
         try:
             request = _decode(body)
-        except _UNREADABLE as error:
-            request = _read_repaired(body, error)
+        except UNREADABLE as error:
+            request = read_repaired(body, error, _decode, evaluate_mistakes)
         context = request.context or NOBODY
         if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
             require_sound(context)
@@ -148,14 +147,3 @@ def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """The SDK key in a request's headers; an empty string if there is none or more than one."""
     keys = [value for name, value in headers if name == b"x-sdk-key"]
     return keys[0].decode("latin-1") if len(keys) == 1 else ""
-
-
-def _read_repaired(body: bytes, refusal: Exception) -> EvaluateRequest:
-    """Read a body that the decoder refused, if only texts that are not read make it invalid."""
-    repaired = without_lone_surrogates(body)
-    if repaired is None:
-        raise describe(body, refusal, evaluate_mistakes)
-    try:
-        return _decode(repaired)
-    except _UNREADABLE as error:
-        raise describe(repaired, error, evaluate_mistakes) from None
