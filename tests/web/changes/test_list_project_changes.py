@@ -115,7 +115,9 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     assert await actions(ada, project) == EVERYTHING
     assert await actions(ada, project, limit=2) == EVERYTHING
     of_segments = {f"segment.{verb}" for verb in ("created", "updated", "deleted")}
-    assert {*EVERYTHING, *of_segments} == set(get_args(Action))
+    of_people = {f"member.{verb}" for verb in ("added", "updated", "removed")}
+    of_people |= {f"invitation.{verb}" for verb in ("created", "sent", "accepted", "deleted")}
+    assert {*EVERYTHING, *of_segments, *of_people} == set(get_args(Action))
 
 
 async def test_a_change_has_its_actor_action_and_place_and_never_an_sdk_key(ada: Caller, project: Json) -> None:

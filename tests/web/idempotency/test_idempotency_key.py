@@ -16,7 +16,7 @@ from flagstaff.services.idempotency import KEYS_PER_ACCOUNT
 from flagstaff.storage import tables
 from flagstaff.web.app import describe_api
 from flagstaff.web.management.reading import only_reads
-from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
+from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.clock import Clock
 from tests.web.conftest import PASSWORD
@@ -168,8 +168,12 @@ async def test_a_project_that_is_deleted_is_not_created_again_by_its_first_reque
 async def test_every_post_is_carried_out_once_and_answered_twice_alike(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, flag: Json
 ) -> None:
+    invited = {"email": "grace@example.com", "role": "viewer"}
+    invitation = created(await ada.post(f"/api/projects/{project['id']}/invitations", json=invited))
     posts = {
         "/api/projects": {"name": "Second shop"},
+        "/api/projects/{project_id}/invitations": {"email": "alan@example.com", "role": "viewer"},
+        "/api/projects/{project_id}/invitations/{invitation_id}/send": None,
         "/api/projects/{project_id}/regenerate-key": None,
         "/api/projects/{project_id}/environments": {"name": "Canary", "key": "canary"},
         "/api/projects/{project_id}/segments": {"name": "Beta testers", "key": "beta"},
@@ -185,7 +189,8 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
     assert changing == posts.keys()
 
     for number, (template, body) in enumerate(posts.items()):
-        path = template.format(project_id=project["id"], env_id=environment["id"], flag_id=flag["id"])
+        ids = {"env_id": environment["id"], "flag_id": flag["id"], "invitation_id": invitation["id"]}
+        path = template.format(project_id=project["id"], **ids)
         headers = {"idempotency-key": f"key-{number}"}
         first = await ada.post(path, json=body, headers=headers)
         again = await ada.post(path, json=body, headers=headers)
