@@ -5,7 +5,7 @@ An environment may have thousands of flags.
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from graphlib import CycleError
 from itertools import accumulate
 from typing import Any, cast
@@ -15,45 +15,16 @@ from flagstaff.domain.prerequisites import Prerequisite, in_order
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
-from flagstaff.evaluation.fragments import without_separator
+from flagstaff.evaluation.grouping import Groups, group
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.snapshot import Answers, EnvironmentSnapshot, Need, RuleMatch, Targeting, VariedFlag
 
 LookUp = dict[str, list[RuleMatch]]
 _TABLE_MAX_BYTES = 1000  # what weights usually add up to
+_KEPT_MATCHES, _KEPT_BYTES = 200, 1_000_000  # by an environment
+_ANSWERS = ("varying_answers", "fixed_answers", "first_fixed_slot")
 NO_SEGMENTS: Mapping[str, Predicate] = {}
-
-
-@dataclass(slots=True)
-class _Groups:
-    """The flags in the order of a response: rollouts by user, by an attribute, other flags with rules, and the rest."""
-
-    rollouts: list[CompiledFlag] = field(default_factory=list)
-    sticky: list[CompiledFlag] = field(default_factory=list)
-    ruled: list[CompiledFlag] = field(default_factory=list)
-    constant: list[CompiledFlag] = field(default_factory=list)
-
-    def add(self, flag: CompiledFlag) -> None:
-        if flag.answers_by_bucket:
-            (self.rollouts if flag.stickiness == DEFAULT_STICKINESS else self.sticky).append(flag)
-        else:
-            (self.ruled if flag.rules or flag.layout.says_more else self.constant).append(flag)
-
-    def in_order(self) -> tuple[list[CompiledFlag], ...]:
-        return self.rollouts, self.sticky, self.ruled, self.constant
-
-    def end(self) -> None:
-        """Remove the separator from the fragments of the response's last flag."""
-        filled = [group for group in self.in_order() if group]
-        if filled:
-            last = filled[-1][-1]
-            filled[-1][-1] = replace(
-                last,
-                default=without_separator(last.default),
-                answers_by_bucket=tuple(map(without_separator, last.answers_by_bucket)),
-                answers_by_rule={byte: without_separator(each) for byte, each in last.answers_by_rule.items()},
-            )
 
 
 @dataclass(slots=True)
@@ -104,9 +75,8 @@ def assemble(
     environment: Environment, flags: Iterable[CompiledFlag], segments: Mapping[str, Predicate] = NO_SEGMENTS
 ) -> Generator[None, None, EnvironmentSnapshot]:
     """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds; `segments` are given by key."""
-    groups = yield from _group(flags)
-    rollouts, ruled = groups.rollouts + groups.sticky, groups.ruled
-    recorded = rollouts + ruled
+    groups = yield from group(flags)
+    recorded = groups.recorded
     rules = _Rules(segments)
     for position, each in enumerate(recorded):
         for rule in each.rules:
@@ -131,7 +101,7 @@ def assemble(
         targeting=targeting,
         rollout_prefixes=tuple(each.prefix for each in groups.rollouts),
         without_bucket=bytes((NO_BUCKET,)) * len(groups.rollouts),
-        ruled_recorded=bytes((NO_BUCKET,)) * len(ruled),
+        ruled_recorded=bytes((NO_BUCKET,)) * (len(recorded) - len(groups.rollouts) - len(groups.sticky)),
         by_user_id=look_ups[RuleType.USER_ID],
         by_email=look_ups[RuleType.USER_EMAIL],
         by_domain=look_ups[RuleType.EMAIL_DOMAIN],
@@ -140,11 +110,11 @@ def assemble(
     )
 
 
-def _plain_answers(groups: _Groups, *, is_targeted: bool) -> Generator[None, None, dict[str, Any]]:
+def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None, dict[str, Any]]:
     """What the response is made of; with targeting, only the tail."""
     constant_tail = b"".join(cast("bytes", each.default) for each in groups.constant) + b"}}"
     yield
-    rollouts, ruled = ([], []) if is_targeted else (groups.rollouts, groups.ruled)
+    rollouts, ruled = ([], []) if is_targeted else (groups.rollouts, groups.steady)
     ruled_defaults = tuple(cast("bytes", each.default) for each in ruled)
     yield
     rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
@@ -160,26 +130,9 @@ def _plain_answers(groups: _Groups, *, is_targeted: bool) -> Generator[None, Non
     }
 
 
-def _group(flags: Iterable[CompiledFlag]) -> Generator[None, None, _Groups]:
-    by_key = {}
-    for each in flags:
-        by_key[each.layout.key] = each
-        yield
-    keys = sorted(by_key)
-    yield
-    groups = _Groups()
-    for is_varied in (False, True):  # one after the other, varied flags are rendered at once
-        for key in keys:
-            if bool(by_key[key].weights) is is_varied:
-                groups.add(by_key[key])
-            yield
-    groups.end()
-    return groups
-
-
-def _target(groups: _Groups, rules: _Rules) -> Generator[None, None, Targeting | None]:
+def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | None]:
     """What needs more than look-ups by user and email; None if nothing does."""
-    recorded = groups.rollouts + groups.sticky + groups.ruled
+    recorded = groups.recorded
     if not groups.sticky and not rules.predicates and not any(each.layout.says_more for each in recorded):
         return None
     predicates = yield from assemble_predicates(rules.predicates)
@@ -203,12 +156,21 @@ def _target(groups: _Groups, rules: _Rules) -> Generator[None, None, Targeting |
         varied=tuple(varied),
         needs=needs,
         answers=tuple(answers),
+        fixed=len(recorded) - len(groups.fixed) - len(groups.steady),
+        steady=len(recorded) - len(groups.steady),
+        kept_matches=_how_many_to_keep(groups.steady),
     )
     yield
-    for name in ("slots", "tables", "without_table", "without_identifier", "spans", "columns"):
+    for name in ("slots", "tables", "without_table", "without_identifier", "spans", "columns", *_ANSWERS):
         getattr(targeting, name)  # otherwise the first evaluation would take the time
         yield
     return targeting
+
+
+def _how_many_to_keep(steady: Iterable[CompiledFlag]) -> int:
+    """For how many groups of users the answers of the steady flags are kept."""
+    size = sum(len(each.default) for each in steady)
+    return min(_KEPT_MATCHES, _KEPT_BYTES // (size + 1) + 1)
 
 
 def _varied(position: int, flag: CompiledFlag) -> VariedFlag:

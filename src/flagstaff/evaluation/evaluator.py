@@ -38,16 +38,17 @@ def evaluate(
     """
     email = user_email.lower() if user_email else ""
     identifier = user_id or email
-    if identifier:
-        encoded = identifier.encode()
+    encoded = identifier.encode()
+    if identifier and snapshot.rollout_prefixes:
         buckets = bytes([murmur3_x86_32(prefix + encoded) % BUCKETS for prefix in snapshot.rollout_prefixes])
     else:
-        encoded, buckets = b"", snapshot.without_bucket
+        buckets = snapshot.without_bucket
     found = find_matches(snapshot, user_id, email)
     targeting = snapshot.targeting
     if targeting is not None:
         user = User(encoded, resolve(snapshot, attributes, user_id, email))
-        buckets += bytes([bucket_in(prefix, identifier_of(user, attribute)) for attribute, prefix in targeting.sticky])
+        if targeting.sticky:
+            buckets += bytes([bucket_in(prefix, identifier_of(user, name)) for name, prefix in targeting.sticky])
         decisions = decide(targeting, user, bytearray(buckets + snapshot.ruled_recorded), found)
         return b"".join((_HEAD, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
     if found:

@@ -44,6 +44,6 @@ def _decide(flag_set: FlagSet, keys: Sequence[str], subject: Subject) -> Generat
     yield
     decided = {}
     for position, decision in enumerate(snapshot.layout.decisions(decisions.recorded)):
-        key, match = decision.flag.key, decisions.rules.get(position)
+        key, match = decision.flag.key, decisions.rule_of(position)
         decided[key] = DecidedFlag(flags[key], compiled[key], decision, None if match is None else match.rank)
     return decided

@@ -89,7 +89,7 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
         for place, needed in (targeting.needs if targeting else ())
     }
     positions = frozenset(with_needed(needs, [position]))
-    narrowed = _narrow(targeting, positions, position) if targeting else None
+    narrowed = _narrow(targeting, positions, position, len(flags)) if targeting else None
     part = Part(positions, _rollouts(snapshot, positions), narrowed)
     return SingleFlag(snapshot.environment_id, Layout((flags[position],), (), looked_at), position, part)
 
@@ -100,8 +100,8 @@ def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list
     return [(place, *rollout) for place, rollout in enumerate(rollouts) if place in positions]
 
 
-def _narrow(targeting: Targeting, positions: Collection[int], position: int) -> Targeting:
-    """What some flags need of the targeting; only one of them is recorded."""
+def _narrow(targeting: Targeting, positions: Collection[int], position: int, recorded: int) -> Targeting:
+    """What some of the recorded flags need of the targeting; the columns of only one of them are recorded."""
     by_bit = {}
     for bit, matches in targeting.by_bit.items():
         kept = tuple(match for match in matches if match.position in positions)
@@ -116,6 +116,8 @@ def _narrow(targeting: Targeting, positions: Collection[int], position: int) -> 
         varied=tuple(each for each in targeting.varied if each.position in positions),
         needs=tuple(each for each in targeting.needs if each[0] in positions),
         answers=(),
+        fixed=recorded,
+        steady=recorded,
         led={},
         kept_matches=1,
         only=position,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
 from flagstaff.evaluation.predicates import Predicates
 
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
@@ -37,10 +37,20 @@ class RuleMatch(NamedTuple):
 
 
 class LedMatches(NamedTuple):
-    """The rules that are found by the predicates that hold, and the one with the lowest rank of each flag."""
+    """What follows from the predicates that hold.
+
+    `matches` are the rules that are found by them; `varying` are those of the flags that depend on more, and
+    `first_varying` the one with the lowest rank of each. If no other rules are found, the steady flags depend on
+    nothing else: `steady` has the rule that decides each, `decided` their bytes, and `fragments` their part of the
+    response.
+    """
 
     matches: tuple[RuleMatch, ...]
-    first: Mapping[int, RuleMatch]
+    varying: tuple[RuleMatch, ...]
+    first_varying: Mapping[int, RuleMatch]
+    steady: Mapping[int, RuleMatch]
+    decided: bytes
+    fragments: bytes
 
 
 class VariedFlag(NamedTuple):
@@ -82,9 +92,10 @@ class Targeting:
     `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
     are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
     flag comes after those that it needs. `with_buckets` and `varied` are in the order of the positions.
-    `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. `led` remembers
-    the rules for predicates that held, up to `kept_matches` times. `only` is the position of the only flag whose
-    columns are recorded; None for all.
+    `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. From the position
+    `fixed`, flags are on for everyone with a variant; from `steady`, they depend only on rules that are found by a
+    predicate, the id or the email. `led` remembers what follows from predicates that held, up to `kept_matches` times.
+    `only` is the position of the only flag whose columns are recorded; None for all.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -95,8 +106,10 @@ class Targeting:
     varied: tuple[VariedFlag, ...] = ()
     needs: tuple[tuple[int, tuple[Need, ...]], ...] = ()
     answers: tuple[Answers, ...] = ()
+    fixed: int = 0
+    steady: int = 0
     led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
-    kept_matches: int = 200  # users mostly fall into few groups by the predicates that hold for them
+    kept_matches: int = 1  # users mostly fall into few groups by the predicates that hold for them
     only: int | None = None
 
     @cached_property
@@ -122,10 +135,25 @@ class Targeting:
         return bytes(flag.without_identifier for flag in self.varied)
 
     @cached_property
+    def varying_answers(self) -> tuple[Answers, ...]:
+        """The fragments of the flags before those that are fixed or steady."""
+        return self.answers[: self.fixed]
+
+    @cached_property
+    def fixed_answers(self) -> tuple[Fragment, ...]:
+        """The fragments of each fixed flag, by variant."""
+        return tuple(each[NO_BUCKET] for each in self.answers[self.fixed : self.steady])
+
+    @cached_property
+    def first_fixed_slot(self) -> int:
+        """The place of the first fixed flag among the varied flags."""
+        return len(self.varied) - (self.steady - self.fixed)
+
+    @cached_property
     def spans(self) -> tuple[tuple[int, int, int], ...]:
-        """The runs of varied flags without another between them: the first position, the end, and the first slot."""
+        """The runs of varied flags before the fixed ones: the first position, the end, and the first slot."""
         found: list[tuple[int, int, int]] = []
-        for slot, flag in enumerate(self.varied):
+        for slot, flag in enumerate(self.varied[: self.first_fixed_slot]):
             if found and found[-1][1] == flag.position:
                 found[-1] = (found[-1][0], flag.position + 1, found[-1][2])
             else:

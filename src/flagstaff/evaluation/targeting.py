@@ -15,6 +15,8 @@ from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, LedMatches, Need, RuleMatch, Targeting, VariedFlag
 
+_NO_BUCKETS: dict[int, int] = {}
+
 
 class User(NamedTuple):
     """Who is evaluated: the default identifier in UTF-8, and the attributes that are looked at."""
@@ -57,14 +59,20 @@ def attributes_of(
 class Decisions(NamedTuple):
     """How the recorded flags are decided: a byte for each, and the variant of each varied flag.
 
-    `recorded` is the same, with the other columns, as the history stores it. `rules` are the rules that match first;
-    they do not decide flags with a prerequisite that does not hold.
+    `recorded` is the same, with the other columns, as the history stores it. `rules` are the rules that match first,
+    by position; they do not decide flags with a prerequisite that does not hold. Those of the steady flags are in
+    `led` instead, unless that is None.
     """
 
     decided: bytearray
     variants: bytearray
     recorded: bytes
     rules: Mapping[int, RuleMatch]
+    led: LedMatches | None = None
+
+    def rule_of(self, position: int) -> RuleMatch | None:
+        """The rule that matches first for a flag, if one does."""
+        return self.rules.get(position) or (self.led.steady.get(position) if self.led else None)
 
 
 def decide(targeting: Targeting, user: User, decided: bytearray, looked_up: tuple[RuleMatch, ...]) -> Decisions:
@@ -73,14 +81,18 @@ def decide(targeting: Targeting, user: User, decided: bytearray, looked_up: tupl
     `decided` has the bucket of each flag with a rollout, and otherwise `NO_BUCKET`; it is changed to the decisions.
     `looked_up` are the rules found for the user.
     """
-    bucket_of = {
-        position: decided[position]
-        if decided[position] != NO_BUCKET
-        else bucket_in(prefix, identifier_of(user, attribute))
-        for position, attribute, prefix in targeting.with_buckets
-    }
-    variants = _variants(targeting, user)
-    rules = _find_matches(targeting, user, bucket_of, looked_up)
+    bucket_of = _buckets(targeting, user, decided) if targeting.with_buckets else _NO_BUCKETS
+    variants = _variants(targeting, user) if targeting.varied else bytearray()
+    holding = targeting.predicates.holding(user.values)
+    led = targeting.led.get(holding) or _follow(targeting, holding)
+    rules = led.first_varying
+    if looked_up:
+        found = [match for match in looked_up if match.needs & holding == match.needs]
+        rules = first_of_each_flag(_inside((*found, *led.matches), bucket_of))
+    else:
+        decided[targeting.steady :] = led.decided
+        if bucket_of:
+            rules = first_of_each_flag(_inside(led.varying, bucket_of))
     for position, match in rules.items():
         decided[position] = match.byte
         if match.variant is not None:
@@ -90,17 +102,24 @@ def decide(targeting: Targeting, user: User, decided: bytearray, looked_up: tupl
             if not _holds(need, decided, variants, targeting.slots):
                 decided[position] = need.byte
                 break
-    columns = bytes(bucket_of.values()) + variants
-    if targeting.columns is not None:
-        columns = bytes([columns[place] for place in targeting.columns])
-    return Decisions(decided, variants, bytes(decided) + columns, rules)
+    recorded = bytes(decided)
+    if bucket_of or variants:
+        columns = bytes(bucket_of.values()) + variants
+        recorded += columns if targeting.columns is None else bytes([columns[place] for place in targeting.columns])
+    return Decisions(decided, variants, recorded, rules, None if looked_up else led)
 
 
 def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
     """The fragments of the response of the recorded flags."""
-    fragments: list[Any] = [*map(getitem, targeting.answers, decisions.decided)]
+    decided, variants, _, _, led = decisions
+    fragments: list[Any] = [*map(getitem, targeting.varying_answers, decided)]
     for start, end, slot in targeting.spans:
-        fragments[start:end] = map(getitem, fragments[start:end], decisions.variants[slot:])
+        fragments[start:end] = map(getitem, fragments[start:end], variants[slot:])
+    fragments += map(getitem, targeting.fixed_answers, variants[targeting.first_fixed_slot :])
+    if led is None:
+        fragments += map(getitem, targeting.answers[targeting.steady :], decided[targeting.steady :])
+    else:
+        fragments.append(led.fragments)
     return fragments
 
 
@@ -114,35 +133,42 @@ def first_of_each_flag(found: Iterable[RuleMatch]) -> dict[int, RuleMatch]:
     return first
 
 
-def _find_matches(
-    targeting: Targeting, user: User, bucket_of: Mapping[int, int], looked_up: tuple[RuleMatch, ...]
-) -> Mapping[int, RuleMatch]:
-    """The rule that decides each flag for which one matches, by position: rules looked up, or led by a predicate."""
-    holding = targeting.predicates.holding(user.values)
-    led = targeting.led.get(holding)
-    if led is None:
-        led = _led_by(targeting, holding)
-        if len(targeting.led) >= targeting.kept_matches:
-            targeting.led.clear()
-        targeting.led[holding] = led
-    if not looked_up and not bucket_of:
-        return led.first
-    found = [match for match in looked_up if match.needs & holding == match.needs]
-    found += led.matches
-    if bucket_of:
-        found = [each for each in found if each.percentage == BUCKETS or bucket_of[each.position] < each.percentage]
-    return first_of_each_flag(found)
+def _buckets(targeting: Targeting, user: User, decided: bytearray) -> dict[int, int]:
+    """The buckets for the rules of flags, by position."""
+    return {
+        position: decided[position]
+        if decided[position] != NO_BUCKET
+        else bucket_in(prefix, identifier_of(user, attribute))
+        for position, attribute, prefix in targeting.with_buckets
+    }
 
 
-def _led_by(targeting: Targeting, holding: int) -> LedMatches:
-    """The rules that are led by the predicates that hold."""
+def _inside(found: Iterable[RuleMatch], bucket_of: Mapping[int, int]) -> Iterable[RuleMatch]:
+    """The rules whose percentage includes the user."""
+    return (each for each in found if each.percentage == BUCKETS or bucket_of[each.position] < each.percentage)
+
+
+def _follow(targeting: Targeting, holding: int) -> LedMatches:
+    """What follows from the predicates that hold; remembered for the next user for whom the same hold."""
     found: list[RuleMatch] = []
     leading = holding & targeting.leading
     while leading:
         bit = leading & -leading
         found += [match for match in targeting.by_bit[bit] if match.needs & holding == match.needs]
         leading ^= bit
-    return LedMatches(tuple(found), first_of_each_flag(found))
+    start = targeting.steady
+    varying = tuple(match for match in found if match.position < start)
+    steady = first_of_each_flag(match for match in found if match.position >= start)
+    answers = targeting.answers[start:]
+    decided = bytearray((NO_BUCKET,)) * len(answers)
+    for position, match in steady.items():
+        decided[position - start] = match.byte
+    fragments: Iterable[Any] = map(getitem, answers, decided)
+    led = LedMatches(tuple(found), varying, first_of_each_flag(varying), steady, bytes(decided), b"".join(fragments))
+    if len(targeting.led) >= targeting.kept_matches:
+        del targeting.led[next(iter(targeting.led))]
+    targeting.led[holding] = led
+    return led
 
 
 def _variants(targeting: Targeting, user: User) -> bytearray:

@@ -1,13 +1,14 @@
 """The compiled evaluator compared with the naive one, on inputs that hypothesis generates."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstaff.domain.conditions import Condition
-from flagstaff.domain.flags import Fallthrough, Flag, Rule
+from flagstaff.domain.conditions import Condition, Operator
+from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
@@ -62,6 +63,30 @@ def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
             assert decision.bucket == context.bucket(flag)
 
 
+@given(
+    targeted_flags(),
+    st.lists(st.tuples(users, addresses, attributes), min_size=2, max_size=6),
+    some_segments,
+    st.integers(1, 3),
+)
+def test_users_get_the_same_after_others_whatever_is_remembered_of_those(
+    flags: list[tuple[Flag, list[Rule]]],
+    askers: list[tuple[str | None, str | None, dict[str, Any]]],
+    segments: dict[str, tuple[Condition, ...]],
+    kept: int,
+) -> None:
+    made = [make_segment(key=key, conditions=conditions) for key, conditions in segments.items()]
+    targeted = [TargetedFlag(flag, rules) for flag, rules in flags]
+    shared = compile_environment(ENVIRONMENT, targeted, made)
+    assert shared.targeting is None or shared.targeting.kept_matches > kept
+    bounded = replace(shared, targeting=shared.targeting and replace(shared.targeting, led={}, kept_matches=kept))
+    for asker in [*askers, *askers]:
+        fresh = evaluate(compile_environment(ENVIRONMENT, targeted, made), *asker)
+        assert evaluate(shared, *asker) == fresh
+        assert evaluate(bounded, *asker) == fresh
+    assert bounded.targeting is None or len(bounded.targeting.led) <= kept
+
+
 @given(targeted_flags(), st.randoms())
 def test_the_order_of_flags_and_rules_in_the_store_does_not_matter(
     flags: list[tuple[Flag, list[Rule]]], random: Any
@@ -94,6 +119,20 @@ def test_flags_that_need_no_attribute_make_a_snapshot_without_targeting() -> Non
         make_flag(ENVIRONMENT, key="rules", fallthrough=Fallthrough.OFF, rollout_percentage=50, stickiness="company"),
     ]
     assert compile_environment(ENVIRONMENT, map(TargetedFlag, flags)).targeting is None
+
+
+def test_the_answers_for_groups_of_users_take_a_bounded_space() -> None:
+    conditions = (Condition("plan", Operator.IN, ("pro",)),)
+    targeted = [
+        TargetedFlag(flag, [make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=conditions)])
+        for flag in (make_flag(ENVIRONMENT, key=f"flag-{number:04d}") for number in range(1000))
+    ]
+    for count, most in ((1, 200), (100, 200), (1000, 20)):
+        snapshot = compile_environment(ENVIRONMENT, targeted[:count])
+        body, _ = evaluate(snapshot, "ada", None, {"plan": "pro"})
+        assert snapshot.targeting is not None
+        assert 10 < snapshot.targeting.kept_matches <= most
+        assert snapshot.targeting.kept_matches * len(body) < 1_500_000
 
 
 def test_only_the_attributes_of_live_rollouts_are_looked_at() -> None:
