@@ -106,12 +106,28 @@ async def test_new_variants_divide_the_users_evenly(ada: Person) -> None:
         {"key": "b", "weight": 333, "value": False},
         {"key": "c", "weight": 333, "value": False},
     ]
+    await expect(dialog).to_have_count(0)
     await ada.press("Edit variants")
-    for _ in range(3):
+    await expect(variant(ada, 1).get_by_label("Key")).to_be_focused()
+    for left in (2, 1, 0):
         await dialog.get_by_role("button", name="Remove variant 1").click()
+        await expect(dialog.get_by_role("button", name="Remove variant")).to_have_count(left)
     await expect(dialog).to_contain_text("Saving removes all variants.")
     await dialog.get_by_role("button", name="Save").click()
     await expect(shown(ada)).to_contain_text("This flag has no variants")
+
+
+async def test_a_button_that_is_pressed_while_its_dialog_appears_gets_the_click(ada: Person, flag: Json) -> None:
+    dialog = await open_dialog(ada, flag)
+    button = dialog.get_by_role("button", name="Remove variant 2")
+    await button.wait_for(state="attached")
+    box = await button.bounding_box()
+    assert box is not None
+    await ada.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await ada.page.mouse.down()
+    await dialog.evaluate("dialog => Promise.all(dialog.getAnimations().map((each) => each.finished))")
+    await ada.page.mouse.up()
+    await expect(button).to_have_count(0)
 
 
 async def test_weights_that_the_api_has_set_are_kept_when_variants_are_edited_and_added(
