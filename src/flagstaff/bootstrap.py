@@ -44,6 +44,7 @@ from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.services.segments import Segments
+from flagstaff.services.sessions import Sessions
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
@@ -78,12 +79,15 @@ _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 _PURGE_SECONDS = 60.0
 # How often the counts of environments that change a lot are rolled up. Until then each change makes summaries slower.
 _ROLL_UP_SECONDS = 5.0
-# How often old records of accounts are removed: ended tokens that have expired, and clients not seen for long.
+# How often the last uses of credentials are written.
+_LAST_SEEN_SECONDS = 60.0
+# How often old records of accounts are removed: what has expired, and clients not seen for long.
 _ACCOUNT_PURGE_SECONDS = 600.0
 _FEED = "feed"
 _RETRY, _ROLL_UP = "snapshot-retry", "history-roll-up"
 _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE = "history-purge", "idempotency-purge", "account-purge"
-_PERIODIC = (_RETRY, _ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE)
+_LAST_SEEN = "last-seen"
+_PERIODIC = (_RETRY, _ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _LAST_SEEN, _ACCOUNT_PURGE)
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -156,11 +160,13 @@ class Flagstaff:
             trusted_proxies=settings.trusted_proxies,
         )
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
-        self.accounts = Accounts(self.database, now, self._passwords, tokens, self._mail_reset_token)
+        self.sessions = Sessions(self.database, now, tokens)
+        self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
         quota_of_conditions = condition_characters(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
+            sessions=self.sessions,
             known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
@@ -302,7 +308,8 @@ class Flagstaff:
             (_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up, "rolls up the counts of evaluations"),
             (_HISTORY_PURGE, _PURGE_SECONDS, self._upkeep.purge, "deletes old evaluations"),
             (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
-            (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self.accounts.purge, "deletes expired tokens and old addresses"),
+            (_LAST_SEEN, _LAST_SEEN_SECONDS, self.sessions.write_last_seen, "writes when sessions were last seen"),
+            (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self.accounts.purge, "deletes expired sessions and old addresses"),
         ):
             self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
 

@@ -16,6 +16,7 @@ from flagstaff.storage.flags import create_flag
 from tests.support.api import Caller, Json
 from tests.support.builders import make_flag
 from tests.support.history import Record, make_batch, write
+from tests.support.sessions import log_in
 
 EMAIL = "ada@acme.com"
 PASSWORD = "correct horse battery staple"
@@ -56,7 +57,7 @@ async def found(settings: Settings, *, flags: int = 0) -> None:
     await flagstaff.start()
     try:
         await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
-        token = await flagstaff.accounts.log_in(email=EMAIL, password=PASSWORD)
+        token = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
         async with Caller(flagstaff.asgi, token=token) as ada:
             await ada.create_project(name="Warehouse", description="Pick lists, stock and returns")
             await ada.create_project(name="Mobile app", description="iOS and Android")

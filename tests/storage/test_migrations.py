@@ -58,7 +58,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013"]
+REVISIONS = [f"{number:04}" for number in range(1, 15)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 

@@ -19,6 +19,7 @@ from flagstaff.telemetry import configure_logging
 from tests.support.api import Caller, Json
 from tests.support.clock import Clock
 from tests.support.mailbox import read_outbox, reset_token
+from tests.support.sessions import log_in
 from tests.support.stores import Store
 
 PASSWORD = "correct horse battery staple"
@@ -98,7 +99,7 @@ async def sign_up(flagstaff: Flagstaff, callers: AsyncExitStack) -> SignUp:
     async def register(name: str) -> Caller:
         email = f"{name}@example.com"
         account = await flagstaff.accounts.register(email=email, password=PASSWORD)
-        token = await flagstaff.accounts.log_in(email=email, password=PASSWORD)
+        token = await log_in(flagstaff, email=email, password=PASSWORD)
         return await callers.enter_async_context(
             Caller(flagstaff.asgi, token=token, account={"id": str(account.id), "email": email})
         )

@@ -33,7 +33,7 @@ async def test_a_write_whose_body_is_held_back_is_not_carried_out_with_an_ended_
     async def send(_message: Message) -> None:
         raise AssertionError
 
-    authentication = Authentication(application, flagstaff.accounts, None, clock=lambda: now)
+    authentication = Authentication(application, flagstaff.sessions, None, clock=lambda: now)
     scope = {
         "type": "http",
         "method": "POST",

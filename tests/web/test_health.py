@@ -27,7 +27,7 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
     }
 
     tasks = {"recorder-collect", "recorder-write", "snapshot-retry", "history-roll-up"}
-    tasks |= {"history-purge", "idempotency-purge", "account-purge"}
+    tasks |= {"history-purge", "idempotency-purge", "account-purge", "last-seen"}
     tasks |= {"feed"} if flagstaff.database.is_postgresql else set()
     assert figures == {
         **{("flagstaff_task_up", task): 1 for task in tasks},

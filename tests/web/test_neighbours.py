@@ -17,6 +17,7 @@ from tests.support.builders import make_environment, make_flag, make_rule, store
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, write
 from tests.support.holds import ask, watch_holds
+from tests.support.sessions import log_in
 from tests.web.conftest import PASSWORD, Call
 
 # Some milliseconds on a quiet machine, measured by what the machine at hand takes for a known piece of work.
@@ -224,8 +225,8 @@ async def test_a_request_beyond_the_limit_of_its_account_costs_no_query(flagstaf
 async def test_an_ended_token_does_not_use_up_the_limit_of_its_account(
     flagstaff: Flagstaff, ada: Caller, call_from: Call
 ) -> None:
-    ended = await flagstaff.accounts.log_in(email=ada.account["email"], password=PASSWORD)
-    await flagstaff.accounts.log_out(ended)
+    ended = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)
+    await flagstaff.sessions.log_out(ended)
     thief = call_from("198.51.100.1")
     thief.headers["authorization"] = f"Bearer {ended}"
 

@@ -18,6 +18,7 @@ from flagstaff.services.passwords import Passwords
 from flagstaff.settings import Settings
 from flagstaff.web.app import describe_api
 from tests.support.api import BASE_URL, Caller, Json
+from tests.support.sessions import log_in
 
 EXAMPLES = 10
 EMAIL, PASSWORD = "ada@example.com", "correct horse"
@@ -134,7 +135,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, passwords: Passwords) -> I
         async def start() -> str:
             await flagstaff.start()
             await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
-            return await flagstaff.accounts.log_in(email=EMAIL, password=PASSWORD)
+            return await log_in(flagstaff, email=EMAIL, password=PASSWORD)
 
         try:
             token = runner.run(start())

@@ -17,6 +17,7 @@ from flagstaff.services.passwords import Passwords
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.postgres import PostgresServer
+from tests.support.sessions import log_in
 from tests.support.stores import Store, postgresql_store
 
 _PASSWORD = "correct horse battery staple"
@@ -131,7 +132,7 @@ async def scene(start: Start, role: str, confirm_seconds: float, log_stream: io.
     """Two instances and a flag that is on. They log as servers do: structlog's own tracebacks take seconds."""
     first, second = await start("first", confirm_seconds=confirm_seconds), await start("second", role=role)
     await first.accounts.register(email="ada@example.com", password=_PASSWORD)
-    token = await first.accounts.log_in(email="ada@example.com", password=_PASSWORD)
+    token = await log_in(first, email="ada@example.com", password=_PASSWORD)
     async with Caller(first.asgi, token=token) as ada, Caller(second.asgi) as application:
         project = await ada.create_project()
         flag = await ada.create_flag(await ada.get_environment(project))
@@ -147,6 +148,16 @@ async def test_a_token_that_ends_at_one_instance_has_ended_at_every_other(scene:
     assert (await scene.ada.post("/auth/logout")).status_code == 204
 
     assert (await scene.second.get("/api/me", headers=headers)).status_code == 401
+
+
+async def test_a_session_that_ends_at_one_instance_has_ended_at_every_other(scene: Scene) -> None:
+    scene.second.headers["authorization"] = f"Bearer {scene.ada.token}"
+    (session,) = (await scene.second.get("/api/me/sessions")).json()
+    assert session["current"] is True
+
+    assert (await scene.ada.delete(f"/api/me/sessions/{session['id']}")).status_code == 204
+
+    assert (await scene.second.get("/api/me")).status_code == 401
 
 
 def check_stored_but_unconfirmed(answer: httpx.Response) -> None:

@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Log In
-         * @description Get a bearer token for `/api`.
+         * @description Open a session: get a bearer token for `/api`.
          */
         post: operations["log_in"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Log Out
-         * @description End the token that the request is made with, immediately on every instance.
+         * @description End the session and the token that the request is made with, immediately on every instance.
          */
         post: operations["log_out"];
         delete?: never;
@@ -137,10 +137,51 @@ export interface paths {
          * Change Password
          * @description Set a new password. A wrong current password counts as a failed login.
          *
-         *     All of the account's tokens, including this one, and its reset links become invalid. Use the token in the response.
+         *     All of the account's sessions, including this one, and its reset links end. Use the token in the response, which
+         *     belongs to a new session.
          */
         post: operations["change_password"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sessions
+         * @description Your sessions that have neither ended nor expired, newest first.
+         */
+        get: operations["list_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End Session
+         * @description End a session immediately on every instance: its token is no longer valid.
+         */
+        delete: operations["end_session"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2539,6 +2580,51 @@ export interface components {
             flag_key: string;
         };
         /**
+         * SessionOut
+         * @description A session, which a login has opened.
+         */
+        SessionOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Device
+             * @description What the browser or program called itself; at most 255 characters.
+             */
+            device: string | null;
+            /**
+             * Address
+             * @description The address from which the session was opened.
+             */
+            address: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Last Seen At
+             * Format: date-time
+             * @description When the session was last used, to within a few minutes.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            last_seen_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
+            /**
+             * Current
+             * @description Whether the request was made in this session.
+             */
+            current: boolean;
+        };
+        /**
          * StatusOut
          * @description The service works.
          */
@@ -3058,6 +3144,109 @@ export interface operations {
             };
             /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    end_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

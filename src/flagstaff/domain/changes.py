@@ -16,11 +16,12 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.domain.segments import Segment
+from flagstaff.domain.sessions import Session
 from flagstaff.domain.variants import Variant
 
-Resource = Account | Project | Environment | Flag | Rule | Segment | Member | Invitation
+Resource = Account | Session | Project | Environment | Flag | Rule | Segment | Member | Invitation
 
-_ABOUT_PEOPLE = ("member.", "invitation.")
+_ABOUT_PEOPLE = ("account.", "member.", "invitation.")
 _SECRET = frozenset({"sdk_key", "password_hash"})
 
 
@@ -65,7 +66,7 @@ class Change:
 
     @property
     def affects_evaluations(self) -> bool:
-        """Whether snapshots must be loaded again: a change of people's roles is in no snapshot."""
+        """Whether snapshots must be loaded again: accounts and roles are in no snapshot."""
         return not self.action.startswith(_ABOUT_PEOPLE)
 
 
@@ -93,7 +94,8 @@ def change_of(
         at=at,
         actor=actor,
         action=action,
-        resource_id=resource.id,
+        # The trail of an account has its sessions.
+        resource_id=resource.account_id if isinstance(resource, Session) else resource.id,
         scope=scope,
         before=_recorded(before),
         after=_recorded(after),

@@ -1,4 +1,4 @@
-"""Accounts: registration, login and logout, and password changes."""
+"""Accounts: registration, the check of a password, and password changes."""
 
 import secrets
 from collections.abc import Awaitable, Callable
@@ -16,10 +16,12 @@ from flagstaff.domain.accounts import (
 )
 from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.domain.errors import Code, Error, invalid_field
+from flagstaff.domain.sessions import Origin
 from flagstaff.services.admission import admit, find_invitation
 from flagstaff.services.passwords import Passwords
-from flagstaff.services.tokens import Claims, Tokens, hash_token
-from flagstaff.storage import accounts
+from flagstaff.services.sessions import Sessions, invalid_token
+from flagstaff.services.tokens import hash_token
+from flagstaff.storage import accounts, sessions
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
 
@@ -33,7 +35,7 @@ class Accounts:
     database: Database
     now: Callable[[], datetime]
     passwords: Passwords
-    tokens: Tokens
+    sessions: Sessions
     mail_reset_token: Callable[[str, str], Awaitable[None]]  # called with the email and the token
 
     async def register(self, *, email: str, password: str, invitation: str | None = None, client: str = "") -> Account:
@@ -59,8 +61,8 @@ class Accounts:
                 await admit(transaction, actor, invitation, self.now(), field="invitation")
         return account
 
-    async def log_in(self, *, email: str, password: str, client: str = "") -> str:
-        """A bearer token; raises Error UNAUTHENTICATED, after the same time whatever is wrong.
+    async def verify_password(self, *, email: str, password: str, client: str = "") -> Account:
+        """The account with this password; raises Error UNAUTHENTICATED, after the same time whatever is wrong.
 
         Clients take turns to have passwords checked.
         """
@@ -68,33 +70,14 @@ class Accounts:
         verified = await self.passwords.verify(password, account.password_hash if account else None, client=client)
         if account is None or not verified:
             raise Error(Code.UNAUTHENTICATED, "The email or the password is wrong.")
-        return self.tokens.issue(account, self.now())
+        return account
 
-    def read_token(self, token: str) -> Claims:
-        """The claims of a genuine token that has not expired, but may have been ended; raises Error UNAUTHENTICATED."""
-        claims = self.tokens.read(token, self.now())
-        if claims is None:
-            raise _invalid_token()
-        return claims
+    async def change_password(
+        self, actor: Actor, *, current: str, new: str, client: str = "", origin: Origin
+    ) -> tuple[Account, str]:
+        """Replace the actor's password, which ends every session and reset link.
 
-    async def authenticate(self, claims: Claims) -> Actor:
-        """The account that a token belongs to; raises Error UNAUTHENTICATED if the token has been ended."""
-        account = await self._open(claims)
-        return Actor(account.id, account.email)
-
-    async def log_out(self, token: str) -> None:
-        """End a token immediately on every instance; raises Error UNAUTHENTICATED if it is no longer valid."""
-        claims = self.read_token(token)
-        account = await self._open(claims)
-        async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            await accounts.lock_account(connection, account.id)
-            if await accounts.find_token_account(connection, account.id, claims.token_id) is None:
-                raise _invalid_token()  # another request has ended it
-            await accounts.end_token(connection, claims.token_id, expires_at=claims.expires_at)
-
-    async def change_password(self, actor: Actor, *, current: str, new: str, client: str = "") -> str:
-        """Replace the actor's password, which ends every token and reset link; returns a new token.
+        Returns the account and the token of a new session.
 
         Raises:
             Error: UNAUTHENTICATED when `current` is not the current password; INVALID when `new` is the email.
@@ -103,7 +86,7 @@ class Accounts:
         async with self.database.read() as connection:
             account = await accounts.find_account(connection, actor.account_id)
         if account is None:
-            raise _invalid_token()
+            raise invalid_token()
         _check_password_of(account.email, new, field="new_password")
         if not await self.passwords.verify(current, account.password_hash, client=client):
             raise _wrong_password()
@@ -113,8 +96,9 @@ class Accounts:
             present = await accounts.find_account(transaction.connection, account.id)
             if present is None or present.password_hash != account.password_hash:
                 raise _wrong_password()  # another request has changed it
-            await self._replace_password(transaction, actor, account, password_hash, "account.password_changed")
-        return self.tokens.issue(replace(account, password_hash=password_hash), self.now())
+            action = "account.password_changed"
+            changed = await self._replace_password(transaction, actor, account, password_hash, action)
+            return changed, await self.sessions.open_within(transaction.connection, changed, origin)
 
     async def find_account(self, email: str) -> Account | None:
         """The account with this email, if there is one."""
@@ -142,10 +126,8 @@ class Accounts:
             )
         await self.mail_reset_token(account.email, token)
 
-    async def reset_password(self, *, token: str, new_password: str, client: str = "") -> str:
-        """Set a new password with a reset link, which invalidates every outstanding link and ends every token.
-
-        Returns a new token.
+    async def reset_password(self, *, token: str, new_password: str, client: str = "") -> Account:
+        """Set a new password with a reset link, which invalidates every outstanding link and ends every session.
 
         Raises:
             Error: INVALID, with the same text for an unknown, used or expired token, or naming the field when the
@@ -170,8 +152,7 @@ class Accounts:
             account = await accounts.find_account(connection, account_id)
             assert account is not None
             actor = Actor(account.id, account.email)
-            await self._replace_password(transaction, actor, account, password_hash, "account.password_reset")
-        return self.tokens.issue(replace(account, password_hash=password_hash), self.now())
+            return await self._replace_password(transaction, actor, account, password_hash, "account.password_reset")
 
     async def set_password(self, *, email: str, password: str) -> Account:
         """Set an account's password from the command line; raises Error NOT_FOUND, INVALID if it is the email."""
@@ -185,28 +166,24 @@ class Accounts:
         return account
 
     async def purge(self) -> None:
-        """Delete the ended tokens that have expired, and the clients that have not logged in for 90 days."""
+        """Delete the sessions and ended tokens that have expired, and clients that have not logged in for 90 days."""
         now = self.now()
         async with self.database.transaction() as transaction:
+            await sessions.delete_expired(transaction.connection, now)
             await accounts.delete_ended_tokens(transaction.connection, now)
             await accounts.delete_clients(transaction.connection, now - KNOWN_CLIENT_LIFETIME)
 
-    async def _open(self, claims: Claims) -> Account:
-        async with self.database.read() as connection:
-            account = await accounts.find_token_account(connection, claims.account_id, claims.token_id)
-        if account is None or not self.tokens.is_current(account, claims.stamp):
-            raise _invalid_token()
-        return account
-
     async def _replace_password(
         self, transaction: Transaction, actor: Actor, account: Account, password_hash: str, action: str
-    ) -> None:
+    ) -> Account:
         now = self.now()
         await accounts.set_password_hash(transaction.connection, account.id, password_hash)
         await accounts.spend_resets(transaction.connection, account.id, now)
+        await sessions.end_sessions(transaction.connection, account.id)
         # Someone who knew the old password may have logged in.
         await accounts.forget_clients(transaction.connection, account.id, until=now)
         await record(transaction, change_of(actor, action, now, Scope(), before=account, after=account))
+        return replace(account, password_hash=password_hash)
 
 
 def _check_password_of(email: str, password: str, *, field: str) -> None:
@@ -214,10 +191,6 @@ def _check_password_of(email: str, password: str, *, field: str) -> None:
         check_password_of(email, password)
     except ValueError as error:
         raise invalid_field(field, str(error)) from None
-
-
-def _invalid_token() -> Error:
-    return Error(Code.UNAUTHENTICATED, "The access token is malformed, expired or has been ended. Log in again.")
 
 
 def _wrong_password() -> Error:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from flagstaff.domain.accounts import KNOWN_CLIENT_LIFETIME
+from flagstaff.domain.accounts import KNOWN_CLIENT_LIFETIME, Account
 from flagstaff.services.tokens import Tokens
 from flagstaff.storage import accounts
 from flagstaff.storage.database import Database
@@ -30,20 +30,14 @@ class KnownClients:
             seen_at = await accounts.client_seen_at(connection, account.id, self.tokens.hash_client(account, client))
         return seen_at is not None and seen_at > self.now() - KNOWN_CLIENT_LIFETIME
 
-    async def remember(self, token: str, client: str) -> None:
-        """Remember for 90 days that the owner logged in from this client, which got this token.
+    async def remember(self, account: Account, client: str) -> None:
+        """Remember for 90 days that the owner of an account, as it was then, used its password at this client.
 
-        Most calls write nothing. Neither does one whose token a new password has ended since.
+        Most calls write nothing. Neither does one whose password has been changed since.
         """
         now = self.now()
-        claims = self.tokens.read(token, now)
-        if claims is None:
-            return
+        client_hash = self.tokens.hash_client(account, client)
         async with self.database.read() as connection:
-            account = await accounts.find_account(connection, claims.account_id)
-            if account is None:
-                return
-            client_hash = self.tokens.hash_client(account, client)
             seen_at = await accounts.client_seen_at(connection, account.id, client_hash)
         if seen_at is not None and seen_at > now - _NOTED_AGAIN_AFTER:
             return
@@ -51,7 +45,7 @@ class KnownClients:
             connection = transaction.connection
             await accounts.lock_account(connection, account.id)
             present = await accounts.find_account(connection, account.id)
-            if present is None or not self.tokens.is_current(present, claims.stamp):
+            if present is None or present.password_hash != account.password_hash:
                 return
             await accounts.note_client(connection, account.id, client_hash, now)
             await accounts.forget_clients_beyond(connection, account.id, CLIENTS_PER_ACCOUNT)

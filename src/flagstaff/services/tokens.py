@@ -4,11 +4,12 @@ import hashlib
 import hmac
 from datetime import UTC, datetime
 from typing import NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import jwt
 
-from flagstaff.domain.accounts import TOKEN_LIFETIME, Account
+from flagstaff.domain.accounts import Account
+from flagstaff.domain.sessions import Session
 
 _ALGORITHM = "HS256"
 _REQUIRED = ["exp", "iat", "jti", "pwd", "sub"]
@@ -21,12 +22,16 @@ def hash_token(token: str) -> bytes:
 
 
 class Claims(NamedTuple):
-    """The claims of a genuine token: its account, the password's stamp, its own id, and when it expires."""
+    """The claims of a genuine token: its account, the password's stamp, its own id, and when it expires.
+
+    Its id is also that of its session; tokens of earlier releases have none.
+    """
 
     account_id: UUID
     stamp: str
     token_id: UUID
     expires_at: datetime
+    has_session: bool
 
 
 class Tokens:
@@ -38,13 +43,14 @@ class Tokens:
         self._stamp_key = hmac.digest(secret_key.encode(), b"flagstaff password stamp", hashlib.sha256)
         self._client_key = hmac.digest(secret_key.encode(), b"flagstaff client address", hashlib.sha256)
 
-    def issue(self, account: Account, now: datetime) -> str:
-        """A token for an account, valid for 24 hours or until its password changes."""
+    def issue(self, account: Account, session: Session) -> str:
+        """The token of a new session of an account, valid until the session ends or the password changes."""
         claims = {
             "sub": str(account.id),
-            "jti": str(uuid4()),
-            "iat": now,
-            "exp": now + TOKEN_LIFETIME,
+            "sid": str(session.id),
+            "jti": str(session.id),
+            "iat": session.created_at,
+            "exp": session.expires_at,
             "pwd": self._stamp(account),
         }
         return jwt.encode(claims, self._signing_key, algorithm=_ALGORITHM)
@@ -63,7 +69,7 @@ class Tokens:
             if now.timestamp() >= claims["exp"]:
                 return None
             expires_at = datetime.fromtimestamp(claims["exp"], UTC)
-            return Claims(UUID(claims["sub"]), str(claims["pwd"]), UUID(claims["jti"]), expires_at)
+            return Claims(UUID(claims["sub"]), str(claims["pwd"]), UUID(claims["jti"]), expires_at, "sid" in claims)
         except (jwt.InvalidTokenError, ValueError, TypeError, OverflowError):
             return None
 

@@ -1,6 +1,7 @@
 """Accounts, their password resets, ended tokens and known clients in the database."""
 
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -13,8 +14,21 @@ from flagstaff.storage.database import unique_or
 _columns = tables.accounts.c
 _account = sa.select(_columns.id, _columns.email, _columns.password_hash, _columns.created_at)
 _by_id = _account.where(_columns.id == sa.bindparam("account"))
+_token = sa.bindparam("token", type_=sa.Uuid)
+_its_session = sa.and_(tables.sessions.c.id == _token, tables.sessions.c.account_id == _columns.id)
 # Used by every request.
-_by_token = _by_id.where(~sa.exists().where(tables.ended_tokens.c.id == sa.bindparam("token")))
+_by_token = (
+    _by_id.add_columns(tables.sessions.c.last_seen_at)
+    .select_from(tables.accounts.outerjoin(tables.sessions, _its_session))
+    .where(~sa.exists().where(tables.ended_tokens.c.id == _token))
+)
+
+
+class TokenAccount(NamedTuple):
+    """The account of a token, and when its session was last seen; None if the token has no session, or not any more."""
+
+    account: Account
+    last_seen_at: datetime | None
 
 
 async def create_account(connection: AsyncConnection, account: Account) -> None:
@@ -36,10 +50,10 @@ async def find_account(connection: AsyncConnection, account_id: UUID) -> Account
     return Account(*row) if row else None
 
 
-async def find_token_account(connection: AsyncConnection, account_id: UUID, token_id: UUID) -> Account | None:
-    """The account with this id, unless the token has been ended."""
+async def find_token_account(connection: AsyncConnection, account_id: UUID, token_id: UUID) -> TokenAccount | None:
+    """The account with this id and the token's session, unless the token has been ended."""
     row = (await connection.execute(_by_token, {"account": account_id, "token": token_id})).one_or_none()
-    return Account(*row) if row else None
+    return TokenAccount(Account(*row[:-1]), row[-1]) if row else None
 
 
 async def find_account_by_email(connection: AsyncConnection, email: str) -> Account | None:

@@ -84,6 +84,19 @@ ended_tokens = sa.Table(
     sa.Column("expires_at", Moment, nullable=False, index=True),
 )
 
+# The sessions that have not ended. The id is also that of the session's token.
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("device", sa.Text),
+    sa.Column("address", sa.Text),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("last_seen_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False, index=True),
+)
+
 # The clients from which the owners of accounts have logged in, as keyed hashes.
 known_clients = sa.Table(
     "known_clients",

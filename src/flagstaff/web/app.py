@@ -26,6 +26,7 @@ from flagstaff.services.members import Members
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
 from flagstaff.services.segments import Segments
+from flagstaff.services.sessions import Sessions
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.web import health
@@ -49,6 +50,7 @@ from flagstaff.web.management import (
     projects,
     rules,
     segments,
+    sessions,
     summaries,
 )
 from flagstaff.web.management.auth import Authentication
@@ -66,6 +68,7 @@ class State:
     """What the routes use; they find each part by name in `app.state`."""
 
     accounts: Accounts
+    sessions: Sessions
     known_clients: KnownClients
     projects: Projects
     members: Members
@@ -95,6 +98,7 @@ def create_api() -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     resources = (
         accounts,
+        sessions,
         projects,
         members,
         invitations,
@@ -139,7 +143,7 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    others = Authentication(keyed, state.accounts, state.limits.api)
+    others = Authentication(keyed, state.sessions, state.limits.api)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 
 from flagstaff.bootstrap import Flagstaff
+from tests.support import sessions
 from tests.support.api import Caller, field_errors
 from tests.web.conftest import PASSWORD, ListChanges, RequestReset
 
@@ -78,7 +79,7 @@ async def test_of_many_changes_at_once_one_succeeds(ada: Caller, client: Caller)
 async def test_every_other_token_and_every_link_ends_and_the_answer_holds_a_new_token(
     ada: Caller, eve: Caller, client: Caller, flagstaff: Flagstaff, request_reset: RequestReset
 ) -> None:
-    other = await flagstaff.accounts.log_in(email="ada@example.com", password=PASSWORD)
+    other = await sessions.log_in(flagstaff, email="ada@example.com", password=PASSWORD)
     link = await request_reset()
 
     answer = await change(ada)

@@ -223,7 +223,7 @@ async def test_a_token_contains_only_ids_and_times(ada: Caller, client: Caller) 
 
     claims = jwt.decode(token, options={"verify_signature": False})
     assert jwt.get_unverified_header(token) == {"alg": "HS256", "typ": "JWT"}
-    assert claims.keys() == {"sub", "jti", "iat", "exp", "pwd"}
+    assert claims.keys() == {"sub", "sid", "jti", "iat", "exp", "pwd"}
     assert claims["exp"] - claims["iat"] == 24 * 3600
     assert claims["sub"] == ada.account["id"]
 

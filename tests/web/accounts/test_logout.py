@@ -9,6 +9,7 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.storage import tables
 from tests.support.api import Caller
 from tests.support.clock import Clock
+from tests.support.sessions import log_in
 from tests.web.conftest import SignUp
 
 
@@ -39,7 +40,7 @@ async def test_one_of_many_concurrent_ends_of_a_token_succeeds(ada: Caller) -> N
 
 
 async def test_it_ends_no_other_token(ada: Caller, eve: Caller, flagstaff: Flagstaff) -> None:
-    other = await flagstaff.accounts.log_in(email="ada@example.com", password="correct horse battery staple")
+    other = await log_in(flagstaff, email="ada@example.com", password="correct horse battery staple")
 
     await ada.post("/auth/logout")
 

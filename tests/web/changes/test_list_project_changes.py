@@ -7,6 +7,7 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.web.management.changes import Action
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
+from tests.support.sessions import log_in
 from tests.web.changes.test_list_changes import NOT_A_CURSOR
 from tests.web.conftest import ListChanges
 
@@ -211,7 +212,7 @@ async def test_an_account_lists_only_its_registration_and_password_changes(
     assert field_errors(await ada.get("/api/me/changes?cursor=x")) == {"cursor": NOT_A_CURSOR}
     assert list(field_errors(await ada.get("/api/me/changes?limit=0&flag_key=x"))) == ["limit", "flag_key"]
     await flagstaff.accounts.set_password(email="ada@example.com", password="another horse battery staple")
-    token = await flagstaff.accounts.log_in(email="ada@example.com", password="another horse battery staple")
+    token = await log_in(flagstaff, email="ada@example.com", password="another horse battery staple")
     ada.headers["authorization"] = f"Bearer {token}"
 
     items = (await ada.get("/api/me/changes")).json()["items"]

@@ -19,6 +19,7 @@ from flagstaff.web.management.reading import only_reads
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.clock import Clock
+from tests.support.sessions import log_in
 from tests.web.conftest import PASSWORD
 
 KEY = {"idempotency-key": "8e03978e-40d5-43dd-bc93-6894a57f9324"}
@@ -58,7 +59,7 @@ def is_replayed(answer: httpx.Response) -> bool:
 
 async def log_in_again(flagstaff: Flagstaff, caller: Caller) -> None:
     """A token expires after 24 hours, too."""
-    token = await flagstaff.accounts.log_in(email=caller.account["email"], password=PASSWORD)
+    token = await log_in(flagstaff, email=caller.account["email"], password=PASSWORD)
     caller.headers["authorization"] = f"Bearer {token}"
 
 

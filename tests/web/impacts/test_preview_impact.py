@@ -10,6 +10,7 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.support.clock import Clock
+from tests.support.sessions import log_in
 from tests.web.conftest import PASSWORD, ListChanges
 
 NOBODY = {
@@ -162,7 +163,7 @@ async def test_only_the_last_day_counts(
     clock.advance(hours=23)
     assert (await preview(ada, flag, fallthrough="rollout"))["turned_on"] == 1
     clock.advance(hours=1, minutes=10)
-    token = await flagstaff.accounts.log_in(email=ada.account["email"], password=PASSWORD)  # the other has expired
+    token = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)  # the other has expired
     ada.headers["authorization"] = f"Bearer {token}"
     assert await preview(ada, flag, fallthrough="rollout") == NOBODY
 

@@ -7,15 +7,18 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
+from flagstaff.domain.accounts import Account
 from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.known_clients import KnownClients
+from flagstaff.services.sessions import Sessions
 from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, CurrentToken
 from flagstaff.web.management.guesses import counted_guess
+from flagstaff.web.management.origins import CurrentOrigin
 from flagstaff.web.management.schemas import Body, Email, Password, Text
 
 router = APIRouter(tags=["Accounts"], route_class=AdmittedRoute)
@@ -97,6 +100,14 @@ async def _accounts(request: Request) -> Accounts:
 Service = Annotated[Accounts, Depends(_accounts)]
 
 
+async def _sessions(request: Request) -> Sessions:
+    sessions: Sessions = request.app.state.sessions
+    return sessions
+
+
+SessionService = Annotated[Sessions, Depends(_sessions)]
+
+
 def _has_invitation(body: bytes) -> bool:
     try:
         given = msgspec.json.decode(body)
@@ -118,11 +129,11 @@ async def _client(request: Request) -> str:
 Client = Annotated[str, Depends(_client)]
 
 
-def _remember_client(request: Request, token: str, client: str) -> None:
+def _remember_client(request: Request, account: Account, client: str) -> None:
     # After the response, which must not wait for this write or fail with it.
     supervisor: Supervisor = request.app.state.supervisor
     known_clients: KnownClients = request.app.state.known_clients
-    supervisor.start("known client", known_clients.remember(token, client))
+    supervisor.start("known client", known_clients.remember(account, client))
 
 
 @router.post(
@@ -146,19 +157,22 @@ async def register(body: Registration, accounts: Service, client: Client) -> Res
     responses=problems(400, 401, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
-async def log_in(body: Login, request: Request, accounts: Service) -> Response:
-    """Get a bearer token for `/api`."""
+async def log_in(
+    body: Login, request: Request, origin: CurrentOrigin, accounts: Service, sessions: SessionService
+) -> Response:
+    """Open a session: get a bearer token for `/api`."""
     email = body.email.strip()
     async with counted_guess(request, email) as client:
-        token = await accounts.log_in(email=email, password=body.password, client=widest_network(client))
-    _remember_client(request, token, client)
+        account = await accounts.verify_password(email=email, password=body.password, client=widest_network(client))
+        token = await sessions.open(account, origin)
+    _remember_client(request, account, client)
     return json_response({"token": token})
 
 
 @router.post("/auth/logout", status_code=204, response_class=Response, responses=problems(401, 503))
-async def log_out(token: CurrentToken, accounts: Service) -> Response:
-    """End the token that the request is made with, immediately on every instance."""
-    await accounts.log_out(token)
+async def log_out(token: CurrentToken, sessions: SessionService) -> Response:
+    """End the session and the token that the request is made with, immediately on every instance."""
+    await sessions.log_out(token)
     return no_content()
 
 
@@ -185,10 +199,10 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
 )
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
     """Set a new password. All of the account's reset links and tokens become invalid."""
-    token = await accounts.reset_password(
+    account = await accounts.reset_password(
         token=body.token, new_password=body.new_password, client=widest_network(client)
     )
-    _remember_client(request, token, client)
+    _remember_client(request, account, client)
     return PlainTextResponse(_RESET_DONE)
 
 
@@ -203,20 +217,27 @@ async def me(actor: CurrentActor) -> Response:
     response_model=TokenOut,
     responses=problems(400, 401, 413, 429, 503),
 )
-async def change_password(body: PasswordChange, request: Request, actor: CurrentActor, accounts: Service) -> Response:
+async def change_password(
+    body: PasswordChange, request: Request, actor: CurrentActor, origin: CurrentOrigin, accounts: Service
+) -> Response:
     """Set a new password. A wrong current password counts as a failed login.
 
-    All of the account's tokens, including this one, and its reset links become invalid. Use the token in the response.
+    All of the account's sessions, including this one, and its reset links end. Use the token in the response, which
+    belongs to a new session.
     """
     assert actor.email is not None
     try:
         async with counted_guess(request, actor.email) as client:
-            token = await accounts.change_password(
-                actor, current=body.current_password, new=body.new_password, client=widest_network(client)
+            account, token = await accounts.change_password(
+                actor,
+                current=body.current_password,
+                new=body.new_password,
+                client=widest_network(client),
+                origin=origin,
             )
     except Error as error:
         if error.code is not Code.UNAUTHENTICATED:
             raise
         raise invalid_field("current_password", "is not your current password") from None
-    _remember_client(request, token, client)
+    _remember_client(request, account, client)
     return json_response({"token": token})

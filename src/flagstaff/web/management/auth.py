@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from time import monotonic
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
@@ -13,7 +14,7 @@ from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.permissions import Permission
 from flagstaff.runtime.limiter import SlidingWindow
-from flagstaff.services.accounts import Accounts
+from flagstaff.services.sessions import Sessions
 from flagstaff.services.tokens import Claims
 from flagstaff.web.edge.bodies import read_body, replay
 from flagstaff.web.edge.limits import admit
@@ -23,7 +24,7 @@ from flagstaff.web.management.slots import Slots
 PREFIX = "/api"
 PERMISSION = "x-required-permission"
 _WITHOUT_BODY = ("GET", "HEAD")
-# Our tokens have about 250. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
+# Our tokens have about 400. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
 # A client can hold its body back for half a minute, in which its token may be ended.
 _CHECKED_FOR_SECONDS = 0.5
@@ -41,14 +42,14 @@ class Authentication:
     def __init__(
         self,
         app: ASGIApp,
-        accounts: Accounts,
+        sessions: Sessions,
         limiter: SlidingWindow | None,
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._app = app
         self._clock = clock
-        self._accounts = accounts
+        self._sessions = sessions
         self._limiter = limiter
         self._read_slots = Slots()
         self._write_slots = Slots()
@@ -57,8 +58,9 @@ class Authentication:
         if scope["type"] != "http" or not (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
             await self._app(scope, receive, send)
             return
-        claims = self._accounts.read_token(bearer_token(scope))
+        claims = self._sessions.read_token(bearer_token(scope))
         scope["state"]["actor"] = await self._authenticate(claims)
+        scope["state"]["session_id"] = claims.token_id if claims.has_session else None
         authenticated_at = self._clock()
         if scope["method"] not in _WITHOUT_BODY:
             body = await read_body(receive)
@@ -86,7 +88,7 @@ class Authentication:
         """The token's account. The request is counted first, so that a refused one costs no query."""
         admit(self._limiter, claims.account_id)
         try:
-            return await self._accounts.authenticate(claims)
+            return await self._sessions.authenticate(claims)
         except Error as error:
             if self._limiter is not None and error.code is Code.UNAUTHENTICATED:
                 self._limiter.forgive(claims.account_id)  # someone with an ended token must not use up the limit
@@ -95,7 +97,7 @@ class Authentication:
     async def _check_again(self, claims: Claims, authenticated_at: float) -> None:
         """Raise Error UNAUTHENTICATED if the token was ended while the request waited for its body or its slot."""
         if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
-            await self._accounts.authenticate(claims)
+            await self._sessions.authenticate(claims)
 
 
 def bearer_token(scope: Scope) -> str:
@@ -117,6 +119,15 @@ async def _actor(request: Request, _documented: Annotated[object, Depends(_schem
 
 
 CurrentActor = Annotated[Actor, Depends(_actor)]
+
+
+async def _session(request: Request) -> UUID | None:
+    session_id: UUID | None = request.state.session_id
+    return session_id
+
+
+CurrentSession = Annotated[UUID | None, Depends(_session)]
+"""The id of the session that the request is made in; a token of an earlier release has none."""
 
 
 def needs(permission: Permission) -> dict[str, Any]:

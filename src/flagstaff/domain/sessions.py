@@ -1,0 +1,39 @@
+"""Sessions: what a login opens for as long as its token is valid."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+SESSIONS_PER_ACCOUNT = 100
+DEVICE_MAX_LENGTH = 255
+_READ_MAX_LENGTH = 4 * DEVICE_MAX_LENGTH  # a header may be much longer
+# How exactly the last use of a session or an access token is known. It is not written at every request.
+SEEN_AGAIN_AFTER = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a session is opened: what the browser or program calls itself, and the client's address."""
+
+    device: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session of an account. Its id is also that of its token; `last_seen_at` is known to within minutes."""
+
+    id: UUID
+    account_id: UUID
+    device: str | None
+    address: str | None
+    created_at: datetime
+    last_seen_at: datetime
+    expires_at: datetime
+
+
+def read_device(user_agent: str) -> str | None:
+    """A User-Agent header on one line without control characters, at most 255 characters; None if nothing is left."""
+    given = user_agent[:_READ_MAX_LENGTH]
+    words = "".join(character if character.isprintable() else " " for character in given).split()
+    return " ".join(words)[:DEVICE_MAX_LENGTH].strip() or None

@@ -1,0 +1,128 @@
+"""Sessions: opened by a login, listed and ended by their owner, and what a bearer token stands for.
+
+Every request reads the session of its token, so one that ends has ended on every instance.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.domain.accounts import TOKEN_LIFETIME, Account
+from flagstaff.domain.changes import Actor, Scope, change_of
+from flagstaff.domain.errors import Code, Error, not_found
+from flagstaff.domain.sessions import SESSIONS_PER_ACCOUNT, Origin, Session
+from flagstaff.services.sightings import Sightings
+from flagstaff.services.tokens import Claims, Tokens
+from flagstaff.storage import accounts, sessions
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Connection, Database
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The use cases of sessions."""
+
+    database: Database
+    now: Callable[[], datetime]
+    tokens: Tokens
+    _seen: Sightings = field(default_factory=Sightings, init=False)
+
+    async def open(self, account: Account, origin: Origin) -> str:
+        """A bearer token for an account whose owner has proven to be it, in a new session.
+
+        Raises:
+            Error: UNAUTHENTICATED if the password was changed after `account` had been read.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await accounts.lock_account(connection, account.id)
+            present = await accounts.find_account(connection, account.id)
+            if present is None or present.password_hash != account.password_hash:
+                raise Error(Code.UNAUTHENTICATED, "The password has been changed meanwhile. Log in again.")
+            return await self.open_within(connection, account, origin)
+
+    async def open_within(self, connection: Connection, account: Account, origin: Origin) -> str:
+        """The same in a transaction that has locked the account. Too many sessions end, first the least used."""
+        now = self.now()
+        session = Session(
+            id=uuid7(),
+            account_id=account.id,
+            device=origin.device,
+            address=origin.address,
+            created_at=now,
+            last_seen_at=now,
+            expires_at=now + TOKEN_LIFETIME,
+        )
+        await sessions.end_sessions(connection, account.id, but_for=SESSIONS_PER_ACCOUNT - 1)
+        await sessions.create_session(connection, session)
+        return self.tokens.issue(account, session)
+
+    def read_token(self, token: str) -> Claims:
+        """The claims of a genuine token that has not expired, but may have been ended; raises Error UNAUTHENTICATED."""
+        claims = self.tokens.read(token, self.now())
+        if claims is None:
+            raise invalid_token()
+        return claims
+
+    async def authenticate(self, claims: Claims) -> Actor:
+        """The account that a token belongs to; raises Error UNAUTHENTICATED if its session has ended."""
+        async with self.database.read() as connection:
+            account = await self._find_account(connection, claims)
+        return Actor(account.id, account.email)
+
+    async def list_sessions(self, actor: Actor) -> list[Session]:
+        """The actor's open sessions, newest first."""
+        assert actor.account_id is not None
+        async with self.database.read() as connection:
+            return await sessions.list_sessions(connection, actor.account_id, self.now())
+
+    async def end_session(self, actor: Actor, session_id: UUID) -> None:
+        """End a session of the actor immediately on every instance; raises Error NOT_FOUND."""
+        assert actor.account_id is not None
+        now = self.now()
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await accounts.lock_account(connection, actor.account_id)
+            session = await sessions.find_session(connection, actor.account_id, session_id, now)
+            if session is None:
+                raise not_found("session")
+            await sessions.end(connection, [session.id])
+            await record(transaction, change_of(actor, "account.session_ended", now, Scope(), before=session))
+
+    async def log_out(self, token: str) -> None:
+        """End a token and its session immediately on every instance; raises Error UNAUTHENTICATED if it has ended."""
+        claims = self.read_token(token)
+        await self.authenticate(claims)
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await accounts.lock_account(connection, claims.account_id)
+            await self._find_account(connection, claims)  # another request may have ended it
+            if claims.has_session:
+                await sessions.end(connection, [claims.token_id])
+            else:
+                await accounts.end_token(connection, claims.token_id, expires_at=claims.expires_at)
+
+    async def write_last_seen(self) -> None:
+        """Write when sessions were last seen, if that was some minutes after the time in the database."""
+        seen = self._seen.take()
+        if seen:
+            async with self.database.transaction() as transaction:
+                await sessions.note_seen(transaction.connection, seen)
+
+    async def _find_account(self, connection: Connection, claims: Claims) -> Account:
+        found = await accounts.find_token_account(connection, claims.account_id, claims.token_id)
+        if found is None or not self.tokens.is_current(found.account, claims.stamp):
+            raise invalid_token()
+        if claims.has_session:
+            if found.last_seen_at is None:
+                raise invalid_token()
+            self._seen.note(claims.token_id, found.last_seen_at, self.now())
+        return found.account
+
+
+def invalid_token() -> Error:
+    """What a token that is not valid, or not any more, raises."""
+    return Error(Code.UNAUTHENTICATED, "The access token is malformed, expired or has been ended. Log in again.")
