@@ -42,12 +42,21 @@ async def postgresql_store(
 ) -> AsyncIterator[Store]:
     """A separate database. Fails at the end if a connection was left open."""
     name = f"test_{uuid4().hex}"
-    await _execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    connection = await asyncpg.connect(server.url())
+    try:
+        # Copying files is faster than copying pages as long as nothing waits for the disk.
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+    finally:
+        await connection.close()  # a test may stop the server
     try:
         yield Store(server.url(name), data_directory)
-        await _wait_until_unused(server, name)
     finally:
-        await _execute(server, f"DROP DATABASE {name} WITH (FORCE)")
+        connection = await asyncpg.connect(server.url())
+        try:
+            await _wait_until_unused(connection, name)
+        finally:
+            await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            await connection.close()
 
 
 def sqlite_store(template: Path, data_directory: Path) -> Store:
@@ -56,17 +65,14 @@ def sqlite_store(template: Path, data_directory: Path) -> Store:
     return Store(None, data_directory)
 
 
-async def _wait_until_unused(server: PostgresServer, name: str) -> None:
+async def _wait_until_unused(connection: asyncpg.Connection, name: str) -> None:
     """Wait for the server process of a closed connection to end; DROP DATABASE would poll for it slowly."""
-    connection = await asyncpg.connect(server.url())
     try:
         async with asyncio.timeout(2):
             while await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE datname = $1", name):
                 await asyncio.sleep(0.002)
     except TimeoutError:
         raise AssertionError("a connection to the database was left open") from None
-    finally:
-        await connection.close()
 
 
 async def _execute(server: PostgresServer, statement: str) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,18 +50,23 @@ class _Document:
 
 def add_docs(app: FastAPI, description: bytes) -> None:
     """Add `/openapi.json`, which is `description`, and `/docs` to an application."""
+    documents = {"/openapi.json": _Document(description, {"content-type": "application/json"}), **_pages()}
+    for path, document in documents.items():
+        app.add_route(path, document.answer, include_in_schema=False)
+
+
+@cache
+def _pages() -> dict[str, _Document]:
+    """The documents of `/docs`, by path. They stay in memory: a client that reads a file slowly would keep it open."""
     package = find_spec("fastapi_offline")  # provides Swagger UI's files; its code is not used
     assert package is not None
     assert package.origin is not None
     folder = Path(package.origin).parent / "static"
     page = {"content-type": "text/html; charset=utf-8", "content-security-policy": _POLICY}
     script, style = ({"content-type": f"text/{kind}; charset=utf-8"} for kind in ("javascript", "css"))
-    # The files are kept in memory, because each client that reads one slowly would keep it open.
-    for path, document in (
-        ("/openapi.json", _Document(description, {"content-type": "application/json"})),
-        ("/docs", _Document(_PAGE.encode(), page)),
-        ("/docs/start.js", _Document(_START.encode(), script)),
-        ("/docs/assets/swagger-ui-bundle.js", _Document((folder / "swagger-ui-bundle.js").read_bytes(), script)),
-        ("/docs/assets/swagger-ui.css", _Document((folder / "swagger-ui.css").read_bytes(), style)),
-    ):
-        app.add_route(path, document.answer, include_in_schema=False)
+    return {
+        "/docs": _Document(_PAGE.encode(), page),
+        "/docs/start.js": _Document(_START.encode(), script),
+        "/docs/assets/swagger-ui-bundle.js": _Document((folder / "swagger-ui-bundle.js").read_bytes(), script),
+        "/docs/assets/swagger-ui.css": _Document((folder / "swagger-ui.css").read_bytes(), style),
+    }

@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -65,11 +66,7 @@ class Dashboard:
         self._not_found = not_found
         page = directory / "index.html"
         self._page = page.read_text().replace(_REGISTRATION, registration) if page.is_file() else None
-        self._files = {
-            f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
-            for path in sorted(directory.rglob("*"))
-            if path.suffix in _MEDIA_TYPES
-        }
+        self._files = _read_all(directory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = self._find(scope) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
@@ -89,6 +86,16 @@ class Dashboard:
         if self._page is None:
             return HTMLResponse(_NOT_BUILT, 503, headers=headers)
         return HTMLResponse(self._page.replace(_NONCE, nonce), headers=headers)
+
+
+@cache
+def _read_all(directory: Path) -> Mapping[str, _File]:
+    """All files by path. They are kept, because a process may create several applications."""
+    return {
+        f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
+        for path in sorted(directory.rglob("*"))
+        if path.suffix in _MEDIA_TYPES
+    }
 
 
 def _read(path: Path, directory: Path) -> _File:
