@@ -18,6 +18,8 @@ from flagstaff.domain.quotas import (
     rules_per_environment,
     rules_per_flag,
     segments_per_project,
+    tokens_per_account,
+    tokens_per_project,
     variant_characters,
 )
 from flagstaff.mail.message import Mail, invitation, password_reset
@@ -29,6 +31,7 @@ from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.spool import Spool
 from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
@@ -162,11 +165,18 @@ class Flagstaff:
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.sessions = Sessions(self.database, now, tokens)
         self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
+        self.access_tokens = AccessTokens(
+            self.database,
+            now,
+            tokens_per_account(settings.max_tokens_per_account),
+            tokens_per_project(settings.max_tokens_per_project),
+        )
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
         quota_of_conditions = condition_characters(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
             sessions=self.sessions,
+            access_tokens=self.access_tokens,
             known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
@@ -308,10 +318,14 @@ class Flagstaff:
             (_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up, "rolls up the counts of evaluations"),
             (_HISTORY_PURGE, _PURGE_SECONDS, self._upkeep.purge, "deletes old evaluations"),
             (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
-            (_LAST_SEEN, _LAST_SEEN_SECONDS, self.sessions.write_last_seen, "writes when sessions were last seen"),
+            (_LAST_SEEN, _LAST_SEEN_SECONDS, self._write_last_uses, "writes when sessions and tokens were last used"),
             (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self.accounts.purge, "deletes expired sessions and old addresses"),
         ):
             self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
+
+    async def _write_last_uses(self) -> None:
+        await self.sessions.write_last_seen()
+        await self.access_tokens.write_last_used()
 
     def _export_figures(self) -> None:
         recorder, upkeep, bounds, export = self._recorder, self._upkeep, self.connection_bounds, self.metrics

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
+from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, TokenName, change_of
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
@@ -26,8 +26,9 @@ from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
+from flagstaff.storage.access_tokens import create_token, find_token_by_hash
 from flagstaff.storage.accounts import find_account
-from flagstaff.storage.changes import record
+from flagstaff.storage.changes import list_account_changes, record
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
 from flagstaff.storage.flags import get_flag
 from flagstaff.storage.history.batches import find_environment_number
@@ -45,6 +46,7 @@ from flagstaff.storage.rules import get_rule, list_rules
 from flagstaff.storage.segments import get_segment, list_segments
 from tests.support.builders import (
     AT,
+    make_access_token,
     make_account,
     make_environment,
     make_flag,
@@ -58,7 +60,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = [f"{number:04}" for number in range(1, 15)]
+REVISIONS = [f"{number:04}" for number in range(1, 16)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -508,6 +510,28 @@ async def test_a_downgrade_that_would_drop_invitations_is_refused_unless_it_is_f
     await migrate_store(store)
     async with database.read() as connection:
         assert await list_invitations(connection, project.id, AT) == []
+
+
+async def test_a_downgrade_that_would_drop_access_tokens_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    token = make_access_token(account)
+    await store_all(database, account)
+    async with database.transaction() as transaction:
+        await create_token(transaction.connection, token, b"a hash")
+        actor = Actor(account.id, account.email, TokenName(token.id, token.name))
+        await record(transaction, change_of(actor, "account.registered", AT, Scope(), after=account))
+    with pytest.raises(Error, match=r"would drop 1 access tokens\."):
+        await migrate_store(store, "0014")
+    async with database.read() as connection:
+        assert await find_token_by_hash(connection, b"a hash", AT) == token
+    await migrate_store(store, "0014", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await find_token_by_hash(connection, b"a hash", AT) is None
+        (change,) = await list_account_changes(connection, account.id, before=None, limit=2)
+    assert change.change.actor == Actor(account.id, account.email)
 
 
 async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:

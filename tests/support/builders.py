@@ -7,11 +7,13 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from flagstaff.domain.access_tokens import AccessToken
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.flags import Flag, Rule, RuleType
 from flagstaff.domain.invitations import INVITATION_LIFETIME, Invitation
 from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.members import Member, Role
+from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.domain.segments import Segment
 from flagstaff.storage.accounts import create_account
@@ -31,6 +33,23 @@ def make_account(**values: Any) -> Account:
     account_id = uuid7()
     account = Account(id=account_id, email=f"{account_id.hex}@example.com", password_hash="a hash", created_at=AT)
     return replace(account, **values)
+
+
+def make_access_token(account: Account, **values: Any) -> AccessToken:
+    """A personal token of an account, which may read flags everywhere and never expires."""
+    token = AccessToken(
+        id=uuid7(),
+        account_id=account.id,
+        email=account.email,
+        project_id=None,
+        name="Deployments",
+        permissions=(Permission.FLAGS_READ,),
+        environments=None,
+        created_at=AT,
+        expires_at=None,
+        last_used_at=None,
+    )
+    return replace(token, **values)
 
 
 def make_project(owner_id: UUID | None = None, **values: Any) -> Project:

@@ -18,6 +18,7 @@ from flagstaff.telemetry import Metrics, configure_logging
 from flagstaff.telemetry.logs import REDACTED, redact
 
 SDK_KEY = "sdk_kQ3_x9-ZpW0aB1cD2eF3gH4iJ5kL6mN7"
+ACCESS_TOKEN = "fst_" + "0aB1cD2eF3" * 5
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
 
 
@@ -58,6 +59,7 @@ def test_a_value_under_a_secret_name_is_not_logged(stream: io.StringIO, name: st
         (f"Authorization: Bearer {TOKEN}", TOKEN),
         (f"bearer {TOKEN}", TOKEN),
         (f"no project has {SDK_KEY}", SDK_KEY[4:]),
+        (f"no account has {ACCESS_TOKEN}", ACCESS_TOKEN[4:]),
         (f"decoding '{TOKEN}' failed", TOKEN[3:]),
         ("GET /reset-password?token=hunter2&x=1", "hunter2"),
         ("connecting to postgresql://flagstaff:hunter2@db/x", "hunter2"),

@@ -5,9 +5,21 @@ from starlette.types import Message, Receive, Scope, Send
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
+from flagstaff.web.edge.limits import Limits
 from flagstaff.web.management.auth import Authentication
 from tests.support.api import Caller
 from tests.web.conftest import PASSWORD
+
+_NO_LIMITS = Limits(
+    evaluate=None,
+    register=None,
+    login=None,
+    login_failures=None,
+    account_failures=None,
+    reset=None,
+    api=None,
+    trusted_proxies=(),
+)
 
 
 @pytest.mark.parametrize("ending", ["logout", "new password"])
@@ -33,7 +45,9 @@ async def test_a_write_whose_body_is_held_back_is_not_carried_out_with_an_ended_
     async def send(_message: Message) -> None:
         raise AssertionError
 
-    authentication = Authentication(application, flagstaff.sessions, None, clock=lambda: now)
+    authentication = Authentication(
+        application, flagstaff.sessions, flagstaff.access_tokens, _NO_LIMITS, clock=lambda: now
+    )
     scope = {
         "type": "http",
         "method": "POST",

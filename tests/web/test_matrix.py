@@ -34,6 +34,7 @@ BODIES: dict[str, Json] = {
     "update_member": {"role": "viewer"},
     "preview_impact": {"flag": {"name": "New checkout", "key": "new-checkout"}},
     "explain": {"context": {"user_id": "ada"}},
+    "create_token": {"name": "Deployments", "permissions": ["project:read"]},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 
@@ -84,6 +85,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     invited = await owner.post(
         f"/api/projects/{project['id']}/invitations", json={"email": "linus@example.com", "role": "viewer"}
     )
+    issued = await owner.post(f"/api/projects/{project['id']}/tokens", json=BODIES["create_token"])
     ids = {
         "project_id": project["id"],
         "env_id": flag["environment_id"],
@@ -92,6 +94,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "segment_id": segment["id"],
         "account_id": other.account["id"],
         "invitation_id": created(invited)["id"],
+        "token_id": created(issued)["id"],
     }
     return Place(owner, ids, project["sdk_key"])
 
@@ -172,3 +175,65 @@ async def test_a_role_in_another_environment_gives_nothing_here(
         if "{env_id}" in operation[1]:
             answer = await place.call(eve, operation)
             assert answer.status_code == expected_of(operation[1], operation[2], role, None), operation[1]
+
+
+NOT_BY_TOKENS = "create_token"
+
+
+async def issue(caller: Caller, permissions: list[Permission], **values: Any) -> Caller:
+    """The same caller with a personal access token."""
+    body = {"name": "Deployments", "permissions": permissions, **values}
+    caller.headers["authorization"] = f"Bearer {created(await caller.post('/api/me/tokens', json=body))['token']}"
+    return caller
+
+
+@pytest.mark.parametrize("permission", Permission)
+async def test_an_access_token_of_an_owner_may_do_what_its_permissions_say(
+    place: Place, ada: Caller, permission: Permission
+) -> None:
+    machine = await issue(ada, [permission])
+    for operation in operations():
+        answer = await place.call(machine, operation)
+        needed = operation[2][PERMISSION]
+        is_allowed = needed == permission and operation[2]["operationId"] != NOT_BY_TOKENS
+        assert answer.status_code == (success_of(operation[2]) if is_allowed else 403), (operation[1], answer.text)
+        if needed != permission:
+            assert answer.json()["permission"] == needed
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_an_access_token_may_do_no_more_than_the_role_of_its_account(
+    flagstaff: Flagstaff, eve: Caller, place: Place, role: Role
+) -> None:
+    machine = await issue(eve, list(Permission))
+    await join(flagstaff, {"id": place.ids["project_id"]}, eve, role)
+    for operation in operations():
+        expected = expected_of(operation[1], operation[2], role, None)
+        if operation[2]["operationId"] == NOT_BY_TOKENS:
+            expected = 403
+        answer = await place.call(machine, operation)
+        assert answer.status_code == expected, (operation[1], answer.text)
+
+
+@pytest.mark.parametrize("environment", ["production", "staging"])
+async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_read_the_project(
+    place: Place, ada: Caller, environment: str
+) -> None:
+    project = {"id": place.ids["project_id"]}
+    there = await ada.get_environment(project, environment)
+    spare = await ada.create_environment(project, key="spare")  # remains when the other is deleted
+    machine = await issue(ada, list(Permission), environments=[there["id"], spare["id"]])
+    for operation in operations():
+        is_there = "{env_id}" in operation[1] and environment == "production"
+        is_allowed = is_there or operation[2][PERMISSION] == Permission.PROJECT_READ
+        answer = await place.call(machine, operation)
+        assert answer.status_code == (success_of(operation[2]) if is_allowed else 403), (operation[1], answer.text)
+
+
+async def test_an_access_token_for_another_project_finds_nothing(place: Place, ada: Caller, client: Caller) -> None:
+    other = await ada.create_project()
+    body = {"name": "Deployments", "permissions": list(Permission)}
+    issued = created(await ada.post(f"/api/projects/{other['id']}/tokens", json=body))
+    client.headers["authorization"] = f"Bearer {issued['token']}"
+    for operation in operations():
+        assert (await place.call(client, operation)).status_code == 404, operation[1]

@@ -46,6 +46,8 @@ BEYOND_SCHEMAS = {
     "preview_impact": "the key is the present one; flags, segments and rules that are named exist",
     "update_member": "the environments exist; an owner has no role of its own in any",
     "create_invitation": "the environments exist; the address is not the caller's",
+    "create_token": "the environments exist, and the expiry is in the future",
+    "create_my_token": "the environments exist, and the expiry is in the future",
     "accept_invitation": "the token is one from a mail",
     "list_changes": "the cursor is one from a page",
     "list_evaluations": "the cursor is one from a page",

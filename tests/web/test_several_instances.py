@@ -160,6 +160,17 @@ async def test_a_session_that_ends_at_one_instance_has_ended_at_every_other(scen
     assert (await scene.second.get("/api/me")).status_code == 401
 
 
+async def test_an_access_token_that_is_revoked_at_one_instance_is_refused_by_every_other(scene: Scene) -> None:
+    for path in ("/api/me/tokens", f"{project_path(scene.project)}/tokens"):
+        issued = (await scene.ada.post(path, json={"name": "CI", "permissions": ["project:read"]})).json()
+        scene.second.headers["authorization"] = f"Bearer {issued['token']}"
+        assert (await scene.second.get(project_path(scene.project))).status_code == 200
+
+        assert (await scene.ada.delete(f"{path}/{issued['id']}")).status_code == 204
+
+        assert (await scene.second.get(project_path(scene.project))).status_code == 401
+
+
 def check_stored_but_unconfirmed(answer: httpx.Response) -> None:
     """A 503 that says that the change is stored, and does not invite a retry."""
     assert answer.status_code == 503

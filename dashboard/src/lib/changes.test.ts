@@ -5,7 +5,7 @@ import { fieldChanges, subjectOf, verbOf } from "./changes";
 const change = (values: Partial<Change>): Change => ({
   id: "1",
   at: "2026-11-20T10:00:00.000000Z",
-  actor: { id: null, email: null },
+  actor: { id: null, email: null, token: null },
   action: "flag.updated",
   resource_id: "f",
   environment_id: "e",

@@ -4,33 +4,47 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from flagstaff.domain.access_tokens import AccessToken
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.invitations import Invitation
 from flagstaff.domain.members import Member
 from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Limits
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.sessions import Session
 from flagstaff.domain.variants import Variant
 
-Resource = Account | Session | Project | Environment | Flag | Rule | Segment | Member | Invitation
+Resource = Account | Session | AccessToken | Project | Environment | Flag | Rule | Segment | Member | Invitation
 
-_ABOUT_PEOPLE = ("account.", "member.", "invitation.")
+_ABOUT_PEOPLE = ("account.", "token.", "member.", "invitation.")
 _SECRET = frozenset({"sdk_key", "password_hash"})
+
+
+class TokenName(NamedTuple):
+    """The access token with which a change is made."""
+
+    id: UUID
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who makes a change: an account, or the command line, which has no account."""
+    """Who makes a change: an account, or the command line, which has no account.
+
+    With an access token, the account acts within its `limits`.
+    """
 
     account_id: UUID | None
     email: str | None
+    token: TokenName | None = None
+    limits: Limits | None = None
 
 
 COMMAND_LINE = Actor(account_id=None, email=None)
@@ -94,12 +108,20 @@ def change_of(
         at=at,
         actor=actor,
         action=action,
-        # The trail of an account has its sessions.
-        resource_id=resource.account_id if isinstance(resource, Session) else resource.id,
+        resource_id=_place_in_trail(resource),
         scope=scope,
         before=_recorded(before),
         after=_recorded(after),
     )
+
+
+def _place_in_trail(resource: Resource) -> UUID:
+    """The resource whose trail a change belongs to: an account's has its sessions and its personal tokens."""
+    match resource:
+        case Session() | AccessToken(project_id=None):
+            return resource.account_id
+        case _:
+            return resource.id
 
 
 def _recorded(resource: Resource | None) -> dict[str, Any] | None:

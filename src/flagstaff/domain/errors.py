@@ -66,8 +66,8 @@ def forbidden(permission: str, place: str) -> Error:
     """The error for an action that needs a permission in a place, such as `in the whole project`."""
     return Error(
         Code.FORBIDDEN,
-        f"This requires the permission {permission} {place}, which your role does not have. Ask an owner or an admin "
-        "of the project.",
+        f"This requires the permission {permission} {place}, which your role or your access token does not have. Ask "
+        "an owner or an admin of the project.",
         permission=permission,
     )
 

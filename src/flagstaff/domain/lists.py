@@ -1,7 +1,10 @@
 """Lists, whole or in parts."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +13,13 @@ class Window:
 
     limit: int | None = None
     after: tuple[Any, ...] | None = None
+
+    def of(self, items: Sequence[T], position: Callable[[T], tuple[Any, ...]], *, descending: bool) -> list[T]:
+        """This part of a whole list in the order of its positions."""
+        after = self.after
+        if after is not None:
+            items = [each for each in items if (position(each) < after if descending else position(each) > after)]
+        return list(items[: self.limit])
 
 
 WHOLE = Window()

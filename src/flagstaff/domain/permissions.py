@@ -6,10 +6,15 @@ A member has a role in the project, and may have other roles in some of its envi
 - What concerns the whole project needs it everywhere, in the project and in each environment with its own role: a
   change to a segment or to the SDK key takes effect in all of them, and whoever manages members could lift any
   restriction.
+
+An access token acts as the member that its account is, within limits: it never has a permission that its account does
+not have at the moment.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from flagstaff.domain.errors import forbidden, not_found
 from flagstaff.domain.members import Member, Role
@@ -34,6 +39,8 @@ class Permission(StrEnum):
     MEMBERS_READ = "members:read"
     MEMBERS_WRITE = "members:write"
     OWNERS_WRITE = "owners:write"
+    TOKENS_READ = "tokens:read"
+    TOKENS_WRITE = "tokens:write"
 
 
 MEANINGS: Mapping[Permission, str] = {
@@ -53,6 +60,8 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.MEMBERS_READ: "see the members and the invitations",
     Permission.MEMBERS_WRITE: "invite, change and remove members that are not owners",
     Permission.OWNERS_WRITE: "invite and make owners, and change and remove them",
+    Permission.TOKENS_READ: "see the access tokens for the project",
+    Permission.TOKENS_WRITE: "create and revoke access tokens for the project",
 }
 
 _VIEWER = frozenset(
@@ -76,6 +85,8 @@ _ADMIN = _EDITOR | {
     Permission.ENVIRONMENTS_WRITE,
     Permission.KEYS_ROTATE,
     Permission.MEMBERS_WRITE,
+    Permission.TOKENS_READ,
+    Permission.TOKENS_WRITE,
 }
 
 PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
@@ -86,8 +97,36 @@ PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an access token is limited to: permissions, a project and environments; None means all."""
+
+    permissions: frozenset[Permission]
+    project_id: UUID | None = None
+    environment_ids: frozenset[UUID] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedMember(Member):
+    """A member as an access token of its account: with some permissions, in the environments with these keys or in all.
+
+    A token for some environments changes and reads nothing that concerns the whole project, but for the project itself:
+    every member sees all environments.
+    """
+
+    permissions: frozenset[Permission]
+    only_in: frozenset[str] | None
+
+    def allows(self, permission: Permission, environment: str | None) -> bool:
+        """Whether the token has a permission in the environment with this key, or in the whole project."""
+        is_within = self.only_in is None or environment in self.only_in or permission is Permission.PROJECT_READ
+        return permission in self.permissions and is_within
+
+
 def may(member: Member, permission: Permission, environment: str | None = None) -> bool:
     """Whether a member has a permission in the environment with this key, or without one, in the whole project."""
+    if isinstance(member, LimitedMember) and not member.allows(permission, environment):
+        return False
     if environment is not None:
         return permission in PERMISSIONS[member.environments.get(environment, member.role)]
     return all(permission in PERMISSIONS[role] for role in (member.role, *member.environments.values()))
@@ -104,6 +143,19 @@ def require(member: Member | None, permission: Permission, environment: str | No
     if not may(member, permission, environment):
         raise forbidden(permission, f"in the environment {environment}" if environment else "in the whole project")
     return member
+
+
+def require_of_token(limits: Limits | None, permission: Permission, *, anywhere: bool = False) -> None:
+    """Refuse what no project decides to an access token without the permission, or unless `anywhere`, with a place.
+
+    Raises:
+        Error: FORBIDDEN, which names the permission.
+    """
+    if limits is None:
+        return
+    is_placed = limits.project_id is not None or limits.environment_ids is not None
+    if permission not in limits.permissions or (is_placed and not anywhere):
+        raise forbidden(permission, "in all projects" if is_placed and not anywhere else "in the whole project")
 
 
 def may_grant(member: Member, role: Role) -> bool:

@@ -62,6 +62,16 @@ def projects_per_account(maximum: int) -> Quota:
     return Quota(maximum, "account", "projects", "FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT")
 
 
+def tokens_per_account(maximum: int) -> Quota:
+    """The quota of an account's personal access tokens."""
+    return Quota(maximum, "account", "access tokens", "FLAGSTAFF_MAX_TOKENS_PER_ACCOUNT")
+
+
+def tokens_per_project(maximum: int) -> Quota:
+    """The quota of the access tokens for a project."""
+    return Quota(maximum, "project", "access tokens", "FLAGSTAFF_MAX_TOKENS_PER_PROJECT")
+
+
 def environments_per_project(maximum: int) -> Quota:
     """The quota of a project's environments."""
     return Quota(maximum, "project", "environments", "FLAGSTAFF_MAX_ENVIRONMENTS_PER_PROJECT")

@@ -4,17 +4,21 @@ Everything in a project of which the actor is not a member is NOT_FOUND; what a 
 locks the project first (`for_update`), so that the writes to one project are serialized, also with changes of roles.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor, Scope
-from flagstaff.domain.errors import not_found
+from flagstaff.domain.errors import Code, Error, not_found
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.members import Member
-from flagstaff.domain.permissions import Permission, require
+from flagstaff.domain.permissions import LimitedMember, Permission, require
 from flagstaff.domain.projects import Environment, Project
-from flagstaff.storage import environments, flags, members, projects
+from flagstaff.storage import access_tokens, environments, flags, members, projects
 from flagstaff.storage.database import Connection
+
+Reach = Mapping[UUID, frozenset[str] | None]
+"""The projects in which an access token may be used, with the keys of the environments; None means all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,50 @@ async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_u
     member = await members.find_member(connection, project_id, actor.account_id) if actor.account_id else None
     if project is None or member is None:
         raise not_found("project")
-    return project, member
+    if for_update:
+        await hold_token(connection, actor)
+    return project, limit(actor, member, await find_reach(connection, actor))
+
+
+async def hold_token(connection: Connection, actor: Actor) -> None:
+    """Keep the access token that the actor uses, if any, from being revoked before the transaction ends.
+
+    Raises:
+        Error: UNAUTHENTICATED if it has been revoked.
+    """
+    if actor.token is not None and not await access_tokens.hold_token(connection, actor.token.id):
+        raise Error(Code.UNAUTHENTICATED, "The access token has been revoked.")
+
+
+async def find_reach(connection: Connection, actor: Actor) -> Reach | None:
+    """Where the actor's access token may be used; None means wherever its account may."""
+    limits = actor.limits
+    if limits is None:
+        return None
+    if limits.environment_ids is None:
+        return None if limits.project_id is None else {limits.project_id: None}
+    reach: dict[UUID, frozenset[str] | None] = {}
+    for project_id, key in (await environments.find_places(connection, limits.environment_ids)).values():
+        reach[project_id] = (reach.get(project_id) or frozenset()) | {key}
+    return reach
+
+
+def limit(actor: Actor, member: Member, reach: Reach | None) -> Member:
+    """The actor as a member within the limits of its access token; raises Error NOT_FOUND outside of its reach."""
+    if actor.limits is None:
+        return member
+    if reach is not None and member.project_id not in reach:
+        raise not_found("project")
+    return LimitedMember(
+        project_id=member.project_id,
+        account_id=member.account_id,
+        email=member.email,
+        role=member.role,
+        environments=member.environments,
+        created_at=member.created_at,
+        permissions=actor.limits.permissions,
+        only_in=reach[member.project_id] if reach is not None else None,
+    )
 
 
 def scope_of(flag: Flag) -> Scope:

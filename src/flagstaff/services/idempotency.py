@@ -46,6 +46,8 @@ class Idempotency:
                 stored too many keys.
         """
         assert actor.account_id is not None
+        # An access token must not get the responses to others. No key contains a space.
+        key = f"{actor.token.id} {key}" if actor.token else key
         now = self.now()
         async with self.database.shared_transaction() as transaction:
             connection = transaction.connection

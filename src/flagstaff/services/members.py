@@ -14,7 +14,7 @@ from flagstaff.domain.projects import Project
 from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import open_membership
 from flagstaff.services.references import require_environment_roles
-from flagstaff.storage import accounts, environments, members, projects
+from flagstaff.storage import access_tokens, accounts, environments, members, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
 
@@ -79,12 +79,12 @@ class Members:
             return updated
 
     async def remove_member(self, actor: Actor, project_id: UUID, account_id: UUID) -> None:
-        """Remove a member; everyone may remove themselves.
+        """Remove a member and the access tokens that it has made; everyone may remove themselves, but no access token.
 
         Raises:
             Error: FORBIDDEN if the actor may not take the role, CONFLICT if the project would have no owner.
         """
-        leaves = account_id == actor.account_id
+        leaves = account_id == actor.account_id and actor.token is None
         needed = Permission.PROJECT_READ if leaves else Permission.MEMBERS_WRITE
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -93,6 +93,7 @@ class Members:
             if not leaves:
                 require_grant(own, member.role)
             await self._require_another_owner(connection, project, member)
+            await access_tokens.delete_member_tokens(connection, project_id, account_id)
             await members.delete_member(connection, project_id, account_id)
             change = change_of(actor, "member.removed", self.now(), Scope(project_id), before=member)
             await record(transaction, change)

@@ -12,11 +12,11 @@ from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.members import Member
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.permissions import Permission, may
+from flagstaff.domain.permissions import Permission, may, require_of_token
 from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
-from flagstaff.services.access import open_membership, open_project
+from flagstaff.services.access import find_reach, hold_token, limit, open_membership, open_project
 from flagstaff.storage import accounts, environments, members, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -37,13 +37,16 @@ class Projects:
         """Create a project with its SDK key and its two environments.
 
         Raises:
-            Error: CONFLICT if the account has no room for another project.
+            Error: CONFLICT if the account has no room for another project, FORBIDDEN for an access token that cannot
+                create projects.
         """
         assert actor.account_id is not None
+        require_of_token(actor.limits, Permission.PROJECT_WRITE)
         now = self.now()
         project = Project(uuid7(), actor.account_id, name, description, new_sdk_key(), created_at=now, updated_at=now)
 
         async with self.database.transaction() as transaction:
+            await hold_token(transaction.connection, actor)
             # Concurrent creations must each count those before them.
             await accounts.lock_account(transaction.connection, actor.account_id)
             self.quota.require_room(await projects.count_projects(transaction.connection, actor.account_id))
@@ -63,11 +66,16 @@ class Projects:
     async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
         """The actor's projects, newest first; a position is a time of creation and an id."""
         assert actor.account_id is not None
+        require_of_token(actor.limits, Permission.PROJECT_READ, anywhere=True)
         async with self.database.read() as connection:
-            found = await collect(await projects.list_projects(connection, actor.account_id, window))
+            reach = await find_reach(connection, actor)
+            wanted = window if reach is None else WHOLE
+            found = await collect(await projects.list_projects(connection, actor.account_id, wanted))
+            if reach is not None:
+                found = window.of([each for each in found if each.id in reach], _position, descending=True)
             ids = [project.id for project in found]
             memberships = await members.list_memberships(connection, actor.account_id, ids)
-        return [_shown(project, memberships[project.id]) for project in found]
+        return [_shown(project, limit(actor, memberships[project.id], reach)) for project in found]
 
     async def get_project(self, actor: Actor, project_id: UUID) -> Project:
         """One project."""
@@ -113,6 +121,10 @@ class Projects:
         change = change_of(actor, action, after.updated_at, Scope(after.id), before=before, after=after)
         await record(transaction, change)
         return after
+
+
+def _position(project: Project) -> tuple[datetime, UUID]:
+    return project.created_at, project.id
 
 
 def _shown(project: Project, member: Member) -> Project:

@@ -148,6 +148,12 @@ class Settings:
     max_projects_per_account: int = field(
         metadata=_read_by(_quota, "1000", "The maximum number of projects per account.")
     )
+    max_tokens_per_account: int = field(
+        metadata=_read_by(_quota, "100", "The maximum number of personal access tokens per account.")
+    )
+    max_tokens_per_project: int = field(
+        metadata=_read_by(_quota, "100", "The maximum number of access tokens per project.")
+    )
     max_environments_per_project: int = field(
         metadata=_read_by(_quota, "100", "The maximum number of environments per project.")
     )

@@ -13,7 +13,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope
+from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope, TokenName
 from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import Transaction
@@ -57,6 +57,8 @@ async def record(transaction: Transaction, change: Change) -> None:
         "project": change.scope.project_id,
         "actor_id": change.actor.account_id,
         "actor_email": change.actor.email,
+        "token_id": change.actor.token.id if change.actor.token else None,
+        "token_name": change.actor.token.name if change.actor.token else None,
         "action": change.action,
         "resource_id": change.resource_id,
         "project_id": change.scope.project_id,
@@ -157,11 +159,12 @@ async def _list(
 
 
 def _from_row(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
+    token = TokenName(row.token_id, row.token_name) if row.token_id else None
     return NumberedChange(
         number=row.id,
         change=Change(
             at=row.at,
-            actor=Actor(row.actor_id, row.actor_email),
+            actor=Actor(row.actor_id, row.actor_email, token),
             action=row.action,
             resource_id=row.resource_id,
             scope=Scope(row.project_id, row.environment_id, row.flag_id, row.flag_key),

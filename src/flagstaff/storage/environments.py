@@ -1,6 +1,6 @@
 """Environments in the database."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -52,6 +52,14 @@ async def list_environments(
     """The environments of a project, oldest first, by the time of their creation and their id; converted when read."""
     rows = await _of_project.rows(connection, window, {"project": project_id})
     return (Environment(*tuple(row)) for row in rows)
+
+
+async def find_places(
+    connection: AsyncConnection, environment_ids: Collection[UUID]
+) -> Mapping[UUID, tuple[UUID, str]]:
+    """The project and the key of each of these environments that exists, by its id."""
+    query = sa.select(_columns.id, _columns.project_id, _columns.key).where(_columns.id.in_(environment_ids))
+    return {row.id: (row.project_id, row.key) for row in await connection.execute(query)}
 
 
 async def count_environments(connection: AsyncConnection, project_id: UUID) -> int:

@@ -181,6 +181,22 @@ invitation_mails = sa.Table(
     sa.Index(None, "email_identity", "sent_at"),
 )
 
+# The tokens with which machines call the API. Without a project, a token is for all that its account may do.
+access_tokens = sa.Table(
+    "access_tokens",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), index=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("token_hash", sa.LargeBinary, nullable=False, unique=True),
+    sa.Column("permissions", sa.JSON(none_as_null=True), nullable=False),
+    sa.Column("environments", sa.JSON(none_as_null=True)),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment),
+    sa.Column("last_used_at", Moment),
+)
+
 flags = sa.Table(
     "flags",
     metadata,
@@ -250,6 +266,8 @@ changes = sa.Table(
     sa.Column("flag_key", sa.Text),
     sa.Column("before", sa.JSON(none_as_null=True)),
     sa.Column("after", sa.JSON(none_as_null=True)),
+    sa.Column("token_id", sa.Uuid),
+    sa.Column("token_name", sa.Text),
     sa.Index(None, "environment_id", "id"),
     sa.Index(None, "project_id", "id"),
     sa.Index(None, "flag_id", "id"),

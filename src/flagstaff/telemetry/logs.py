@@ -12,9 +12,9 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 REDACTED = "[redacted]"
 
 _SECRET_NAME = re.compile(r"password|passwd|secret|token|authorization|cookie|sdk_?key|credential", re.IGNORECASE)
-# Bearer tokens, SDK keys, JWTs, password hashes, tokens in links, and the credentials in URLs.
+# Bearer tokens, SDK keys, access tokens, JWTs, password hashes, tokens in links, and the credentials in URLs.
 _SECRET_VALUE = re.compile(
-    r"(?P<before>\bBearer\s+|\bsdk_|\beyJ|\$argon2|[?&]token=|://(?=[^/\s@]*@))"
+    r"(?P<before>\bBearer\s+|\bsdk_|\bfst_|\beyJ|\$argon2|[?&]token=|://(?=[^/\s@]*@))"
     r"(?P<secret>(?<=://)[^/\s@]*|[^\s\"'&]+)",
     re.IGNORECASE,
 )

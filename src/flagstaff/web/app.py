@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff import __version__
 from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
@@ -38,6 +39,7 @@ from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
 from flagstaff.web.health import Shared
 from flagstaff.web.management import (
+    access_tokens,
     accounts,
     changes,
     environments,
@@ -69,6 +71,7 @@ class State:
 
     accounts: Accounts
     sessions: Sessions
+    access_tokens: AccessTokens
     known_clients: KnownClients
     projects: Projects
     members: Members
@@ -99,6 +102,7 @@ def create_api() -> FastAPI:
     resources = (
         accounts,
         sessions,
+        access_tokens,
         projects,
         members,
         invitations,
@@ -143,7 +147,7 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    others = Authentication(keyed, state.sessions, state.limits.api)
+    others = Authentication(keyed, state.sessions, state.access_tokens, state.limits)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

@@ -1,7 +1,9 @@
-"""Authentication: everything under `/api` requires a bearer token."""
+"""Authentication: everything under `/api` requires a bearer token, of a session or for machines."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Annotated, Any
 from uuid import UUID
@@ -10,14 +12,15 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from flagstaff.domain import access_tokens as form
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.permissions import Permission
 from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.services.access_tokens import AccessTokens, read_access_token
 from flagstaff.services.sessions import Sessions
-from flagstaff.services.tokens import Claims
 from flagstaff.web.edge.bodies import read_body, replay
-from flagstaff.web.edge.limits import admit
+from flagstaff.web.edge.limits import Limits, admit
 from flagstaff.web.management.reading import only_reads
 from flagstaff.web.management.slots import Slots
 
@@ -28,7 +31,24 @@ _WITHOUT_BODY = ("GET", "HEAD")
 _TOKEN_MAX_LENGTH = 512
 # A client can hold its body back for half a minute, in which its token may be ended.
 _CHECKED_FOR_SECONDS = 0.5
-_scheme = HTTPBearer(bearerFormat="JWT", auto_error=False, description="The token from POST /auth/login.")
+# What access tokens may be used for, besides reading which account they belong to. Projects decide by permissions.
+_FOR_ACCESS_TOKENS = "/api/projects"
+_OF_ACCOUNT = "/api/me"
+_scheme = HTTPBearer(
+    bearerFormat="JWT",
+    auto_error=False,
+    description="The token from POST /auth/login; for machines, an access token (`fst_…`), which only operations on "
+    "projects and GET /api/me accept.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Credential:
+    """A token whose form is right: what it is counted by until its account is known, and how that is found."""
+
+    counted_by: Hashable
+    authenticate: Callable[[], Awaitable[Actor]]
+    session_id: UUID | None
 
 
 class Authentication:
@@ -43,14 +63,17 @@ class Authentication:
         self,
         app: ASGIApp,
         sessions: Sessions,
-        limiter: SlidingWindow | None,
+        access_tokens: AccessTokens,
+        limits: Limits,
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._app = app
         self._clock = clock
         self._sessions = sessions
-        self._limiter = limiter
+        self._access_tokens = access_tokens
+        self._limits = limits
+        self._limiter: SlidingWindow | None = limits.api
         self._read_slots = Slots()
         self._write_slots = Slots()
 
@@ -58,9 +81,11 @@ class Authentication:
         if scope["type"] != "http" or not (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
             await self._app(scope, receive, send)
             return
-        claims = self._sessions.read_token(bearer_token(scope))
-        scope["state"]["actor"] = await self._authenticate(claims)
-        scope["state"]["session_id"] = claims.token_id if claims.has_session else None
+        credential = self._read(scope)
+        actor = scope["state"]["actor"] = await self._authenticate(credential)
+        assert actor.account_id is not None
+        scope["state"]["session_id"] = credential.session_id
+        _require_use(scope, actor)
         authenticated_at = self._clock()
         if scope["method"] not in _WITHOUT_BODY:
             body = await read_body(receive)
@@ -69,14 +94,14 @@ class Authentication:
             receive = replay(body, receive)
         if only_reads(scope["method"], scope["path"]):
             # Until the last part is sent, because the whole response is in memory.
-            async with self._read_slots.take(claims.account_id):
-                await self._check_again(claims, authenticated_at)
+            async with self._read_slots.take(actor.account_id):
+                await self._check_again(credential, authenticated_at)
                 await self._app(scope, receive, send)
             return
         # A write has its slot only from the arrival of its body until its response begins.
         async with AsyncExitStack() as slot:
-            await slot.enter_async_context(self._write_slots.take(claims.account_id))
-            await self._check_again(claims, authenticated_at)
+            await slot.enter_async_context(self._write_slots.take(actor.account_id))
+            await self._check_again(credential, authenticated_at)
 
             async def release_and_send(message: Message) -> None:
                 await slot.aclose()
@@ -84,20 +109,52 @@ class Authentication:
 
             await self._app(scope, receive, release_and_send)
 
-    async def _authenticate(self, claims: Claims) -> Actor:
-        """The token's account. The request is counted first, so that a refused one costs no query."""
-        admit(self._limiter, claims.account_id)
-        try:
-            return await self._sessions.authenticate(claims)
-        except Error as error:
-            if self._limiter is not None and error.code is Code.UNAUTHENTICATED:
-                self._limiter.forgive(claims.account_id)  # someone with an ended token must not use up the limit
-            raise
+    def _read(self, scope: Scope) -> _Credential:
+        """The credential in a request; raises Error UNAUTHENTICATED, without a query, for what none can be."""
+        token = bearer_token(scope)
+        if token.startswith(form.PREFIX):
+            find = partial(self._access_tokens.authenticate, read_access_token(token))
+            return _Credential(self._limits.client(scope), find, None)
+        claims = self._sessions.read_token(token)
+        session_id = claims.token_id if claims.has_session else None
+        return _Credential(claims.account_id, partial(self._sessions.authenticate, claims), session_id)
 
-    async def _check_again(self, claims: Claims, authenticated_at: float) -> None:
+    async def _authenticate(self, credential: _Credential) -> Actor:
+        """The token's account. The request is counted first, so that a refused one costs no query.
+
+        Which account an access token belongs to is not known before. Until then its client is counted, so that guesses
+        are limited.
+        """
+        admit(self._limiter, credential.counted_by)
+        try:
+            actor = await credential.authenticate()
+        except Error as error:
+            if error.code is Code.UNAUTHENTICATED and isinstance(credential.counted_by, UUID):
+                self._forgive(credential)  # someone with an ended token must not use up the limit
+            raise
+        if credential.counted_by != actor.account_id:
+            self._forgive(credential)
+            admit(self._limiter, actor.account_id)
+        return actor
+
+    def _forgive(self, credential: _Credential) -> None:
+        if self._limiter is not None:
+            self._limiter.forgive(credential.counted_by)
+
+    async def _check_again(self, credential: _Credential, authenticated_at: float) -> None:
         """Raise Error UNAUTHENTICATED if the token was ended while the request waited for its body or its slot."""
         if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
-            await self._sessions.authenticate(claims)
+            await credential.authenticate()
+
+
+def _require_use(scope: Scope, actor: Actor) -> None:
+    """Refuse an access token where only a person may act: on the account itself, and outside of projects."""
+    if actor.token is None or f"{scope['path']}/".startswith(f"{_FOR_ACCESS_TOKENS}/"):
+        return
+    if scope["path"] != _OF_ACCOUNT or scope["method"] not in _WITHOUT_BODY:
+        raise Error(
+            Code.FORBIDDEN, "This cannot be done with an access token. Log in, and use the token of the session."
+        )
 
 
 def bearer_token(scope: Scope) -> str:

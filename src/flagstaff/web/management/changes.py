@@ -56,6 +56,8 @@ Action = Literal[
     "invitation.sent",
     "invitation.accepted",
     "invitation.deleted",
+    "token.created",
+    "token.deleted",
 ]
 
 
@@ -85,11 +87,19 @@ IdOrEmail = Annotated[UUID | str, BeforeValidator(_read_account), _TEXT]
 IdOrKey = Annotated[UUID | str, BeforeValidator(_read_environment), _TEXT]
 
 
+class TokenNameOut(BaseModel):
+    """An access token, which may have been revoked."""
+
+    id: Uuid
+    name: str
+
+
 class ActorOut(BaseModel):
-    """Who made a change; both are null for the command line."""
+    """Who made a change; all are null for the command line."""
 
     id: Uuid | None
     email: str | None
+    token: TokenNameOut | None = Field(description="The access token that the account used, if any.")
 
 
 class ChangeOut(BaseModel):
@@ -153,7 +163,11 @@ def _view(numbered: NumberedChange) -> dict[str, Any]:
     return {
         "id": str(numbered.number),
         "at": format_moment(change.at),
-        "actor": {"id": change.actor.account_id, "email": change.actor.email},
+        "actor": {
+            "id": change.actor.account_id,
+            "email": change.actor.email,
+            "token": change.actor.token and change.actor.token._asdict(),
+        },
         "action": change.action,
         "resource_id": change.resource_id,
         "environment_id": change.scope.environment_id,

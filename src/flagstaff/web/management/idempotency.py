@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from flagstaff.domain.errors import invalid_field
 from flagstaff.services.idempotency import Answer, Idempotency
 from flagstaff.web.edge.bodies import read_body, replay
-from flagstaff.web.management.reading import only_reads
+from flagstaff.web.management.reading import only_reads, returns_secret
 
 PREFIX = ("/api/projects", "/api/invitations")
 KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
@@ -78,7 +78,7 @@ class IdempotencyKeys:
 
 def takes_key(method: str, path: str) -> bool:
     """Whether a request can have a key."""
-    return method == "POST" and path.startswith(PREFIX) and not only_reads(method, path)
+    return method == "POST" and path.startswith(PREFIX) and not only_reads(method, path) and not returns_secret(path)
 
 
 def _read_key(scope: Scope) -> str | None:

@@ -1,12 +1,18 @@
-"""Which requests only read, whatever their method: they take no Idempotency-Key, and no slots of writes."""
+"""Which requests only read, whatever their method, and which responses must not be stored."""
 
 import re
 
 _METHODS = ("GET", "HEAD")
 # Each is a POST because its body describes what might be.
 _questions = re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)")
+_secrets = re.compile(r"/api/projects/[^/]+/tokens")
 
 
 def only_reads(method: str, path: str) -> bool:
     """Whether a request changes nothing; `path` may also be the path of a route."""
     return method in _METHODS or (method == "POST" and _questions.fullmatch(path) is not None)
+
+
+def returns_secret(path: str) -> bool:
+    """Whether the response to a POST contains a secret of which only a hash is stored."""
+    return _secrets.fullmatch(path) is not None

@@ -126,7 +126,9 @@ EnvironmentRoles = Annotated[
 ]
 
 
-def _read_moment(given: str) -> datetime:
+def _read_moment(given: object) -> datetime:
+    if not isinstance(given, str):
+        raise ValueError(_MOMENT)  # noqa: TRY004 - Pydantic collects only ValueErrors
     try:
         moment = datetime.fromisoformat(given)
     except ValueError:
@@ -136,11 +138,11 @@ def _read_moment(given: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-PastMoment = Annotated[
+GivenMoment = Annotated[
     datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-Since = Annotated[PastMoment | None, Field(description="Only at or after this time.")]
-Until = Annotated[PastMoment | None, Field(description="Only before this time.")]
+Since = Annotated[GivenMoment | None, Field(description="Only at or after this time.")]
+Until = Annotated[GivenMoment | None, Field(description="Only before this time.")]
 
 
 def optional() -> Any:

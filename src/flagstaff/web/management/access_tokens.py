@@ -1,0 +1,189 @@
+"""HTTP of access tokens: the caller's own, and those for a project."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.domain.access_tokens import ENVIRONMENTS_MAX, PATTERN, AccessToken
+from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
+from flagstaff.services.access_tokens import AccessTokens, Wanted
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_array_response, json_response, no_content
+from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.ids import Id, parse_id
+from flagstaff.web.management.schemas import Body, GivenMoment, Moment, Name, Uuid, at_most
+
+router = APIRouter(prefix="/api", tags=["Access tokens"])
+
+_OWN, _OF_PROJECT = "/me/tokens", "/projects/{project_id}/tokens"
+
+
+def _read_id(given: object) -> UUID:
+    found = parse_id(given) if isinstance(given, str) else None
+    if found is None:
+        raise ValueError("must be a UUID")
+    return found
+
+
+def _read_permission(given: object) -> Permission:
+    try:
+        return Permission(given)  # type: ignore[arg-type]
+    except ValueError:
+        raise ValueError(f"is not a permission; the permissions are {', '.join(Permission)}") from None
+
+
+def _check_permissions(given: list[Permission]) -> list[Permission]:
+    if not given:
+        raise ValueError("must have at least one permission")
+    if len(set(given)) < len(given):
+        raise ValueError("must not have a permission twice")
+    return given
+
+
+def _check_environments(given: list[UUID]) -> list[UUID]:
+    if not given:
+        raise ValueError("must have at least one environment; leave it out for all")
+    if len(set(given)) < len(given):
+        raise ValueError("must not have an environment twice")
+    return given
+
+
+_PERMISSION = WithJsonSchema({"type": "string", "enum": list(Permission)})
+_ID = WithJsonSchema({"type": "string", "format": "uuid"})
+Permissions = Annotated[
+    list[Annotated[Permission, BeforeValidator(_read_permission), _PERMISSION]],
+    at_most(len(Permission)),
+    AfterValidator(_check_permissions),
+    Field(json_schema_extra={"minItems": 1, "uniqueItems": True}),
+]
+EnvironmentIds = Annotated[
+    list[Annotated[UUID, BeforeValidator(_read_id), _ID]],
+    at_most(ENVIRONMENTS_MAX),
+    AfterValidator(_check_environments),
+    Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
+]
+
+
+class NewToken(Body):
+    """A token to create."""
+
+    name: Name
+    permissions: Permissions
+    environments: EnvironmentIds | None = Field(
+        default=None, description="The ids of the environments in which the token may be used; by default in all."
+    )
+    expires_at: GivenMoment | None = Field(default=None, description="When the token expires; by default never.")
+
+    def wanted(self) -> Wanted:
+        """The token for the service."""
+        environments = None if self.environments is None else tuple(self.environments)
+        return Wanted(self.name, tuple(self.permissions), environments, self.expires_at)
+
+
+class AccessTokenOut(BaseModel):
+    """A token without its secret. It allows what both it and the present role of its account allow."""
+
+    id: Uuid
+    name: str
+    permissions: list[Permission]
+    environments: list[Uuid] | None = Field(description="Null for all environments.")
+    account_id: Uuid = Field(description="The account for which the token acts: the one that made it.")
+    email: str
+    created_at: Moment
+    expires_at: Moment | None
+    last_used_at: Moment | None = Field(description="When the token was last used, to within a few minutes.")
+
+
+class CreatedTokenOut(AccessTokenOut):
+    """A new token, with its secret, which is shown only here."""
+
+    token: str = Field(json_schema_extra={"pattern": f"^{PATTERN}$"})
+
+
+def _view(token: AccessToken) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "permissions": token.permissions,
+        "environments": token.environments,
+        "account_id": token.account_id,
+        "email": token.email,
+        "created_at": format_moment(token.created_at),
+        "expires_at": format_moment(token.expires_at) if token.expires_at else None,
+        "last_used_at": format_moment(token.last_used_at) if token.last_used_at else None,
+    }
+
+
+async def _access_tokens(request: Request) -> AccessTokens:
+    access_tokens: AccessTokens = request.app.state.access_tokens
+    return access_tokens
+
+
+Service = Annotated[AccessTokens, Depends(_access_tokens)]
+
+
+@router.get(_OWN, response_model=list[AccessTokenOut], responses=problems(401, 403, 503))
+async def list_my_tokens(actor: CurrentActor, tokens: Service) -> Response:
+    """Your personal access tokens, newest first, including those that have expired."""
+    return await json_array_response(map(_view, await tokens.list_own_tokens(actor)))
+
+
+@router.post(_OWN, status_code=201, response_model=CreatedTokenOut, responses=problems(400, 401, 403, 409, 413, 503))
+async def create_my_token(body: NewToken, actor: CurrentActor, tokens: Service) -> Response:
+    """Create a personal access token, which acts for you in all of your projects.
+
+    In each project it allows what both its permissions and your role allow, also when your role changes.
+    """
+    token, secret = await tokens.create_own_token(actor, body.wanted())
+    return json_response({**_view(token), "token": secret}, 201)
+
+
+@router.delete(_OWN + "/{token_id}", status_code=204, responses=problems(401, 403, 404, 503))
+async def revoke_my_token(token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
+    """Revoke a personal access token immediately on every instance."""
+    await tokens.delete_own_token(actor, token_id)
+    return no_content()
+
+
+@router.get(
+    _OF_PROJECT,
+    response_model=list[AccessTokenOut],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.TOKENS_READ),
+)
+async def list_tokens(project_id: Id, actor: CurrentActor, tokens: Service) -> Response:
+    """The access tokens for a project, newest first, including those that have expired."""
+    return await json_array_response(map(_view, await tokens.list_project_tokens(actor, project_id)))
+
+
+@router.post(
+    _OF_PROJECT,
+    status_code=201,
+    response_model=CreatedTokenOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.TOKENS_WRITE),
+)
+async def create_token(project_id: Id, body: NewToken, actor: CurrentActor, tokens: Service) -> Response:
+    """Create an access token for a project.
+
+    It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
+    leave the project. An `Idempotency-Key` is ignored, because the response is not stored.
+    """
+    token, secret = await tokens.create_project_token(actor, project_id, body.wanted())
+    return json_response({**_view(token), "token": secret}, 201)
+
+
+@router.delete(
+    _OF_PROJECT + "/{token_id}",
+    status_code=204,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.TOKENS_WRITE),
+)
+async def revoke_token(project_id: Id, token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
+    """Revoke an access token for a project immediately on every instance."""
+    await tokens.delete_project_token(actor, project_id, token_id)
+    return no_content()
