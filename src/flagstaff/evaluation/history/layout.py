@@ -31,6 +31,7 @@ RULE_BASE = 101
 NO_OUTCOME = 255
 MAX_DECIDERS = 155  # that a byte can tell apart
 _RULE_OUTCOMES = range(Outcome.USER_ID_RULE, Outcome.EMAIL_DOMAIN_RULE + 1)
+_IS_ON = bytes(outcome.enabled for outcome in Outcome).ljust(256, b"\0")  # by outcome
 # By the version of a layout, from 1.
 _NEWEST_OUTCOMES = (
     Outcome.ON,
@@ -96,7 +97,7 @@ class LayoutFlag:
     @property
     def on_by_byte(self) -> bytes:
         """A table from recorded bytes to 1 if the flag is on, and otherwise 0."""
-        return bytes(outcome != NO_OUTCOME and Outcome(outcome).enabled for outcome in self.outcomes_by_byte)
+        return self.outcomes_by_byte.translate(_IS_ON)
 
     @property
     def columns(self) -> int:
