@@ -1,5 +1,8 @@
 """People who use the dashboard, each with their own browser, and the API for steps that a test is not about."""
 
+import asyncio
+import json
+import re
 from typing import Any, Self
 from uuid import uuid4
 
@@ -99,6 +102,32 @@ class Person:
     async def sees_heading(self, name: str) -> None:
         """Wait for a heading."""
         await expect(self.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+
+
+async def evaluate_and_record(ada: Person, environment: Json, *contexts: Json) -> None:
+    """Evaluate for several users, and wait until the history has them."""
+    project = (await ada.api.get(f"/api/projects/{environment['project_id']}")).json()
+    for context in contexts:
+        (await ada.api.evaluate(project["sdk_key"], environment["key"], context)).raise_for_status()
+    evaluations = f"/api{environment_page(environment)}/evaluations"
+    async with asyncio.timeout(15):
+        while len((await ada.api.get(evaluations)).json()["items"]) < len(contexts):
+            pass
+
+
+async def send_shown_call(page: Page, **context: str) -> None:
+    """Send the curl command that a flag's page shows under “Use in code”, for another user."""
+    command = await page.get_by_role("tabpanel").locator("pre").inner_text()
+    url, key, body = (_find(pattern, command) for pattern in (r"(http\S+)", r"X-SDK-Key: ([^']+)", r"-d '(.+)'"))
+    async with httpx.AsyncClient(timeout=30) as client:
+        given = {**json.loads(body), "context": context}
+        (await client.post(url, headers={"X-SDK-Key": key}, json=given)).raise_for_status()
+
+
+def _find(pattern: str, text: str) -> str:
+    match = re.search(pattern, text)
+    assert match is not None, text
+    return match[1]
 
 
 def environment_page(environment: Json) -> str:

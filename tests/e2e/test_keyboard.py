@@ -5,10 +5,10 @@ from contextlib import AsyncExitStack
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.keyboard import Keyboard
-from tests.e2e.people import PASSWORD, Person, environment_page, flag_page
+from tests.e2e.people import PASSWORD, Person, environment_page, flag_page, send_shown_call
 from tests.support.api import Json
 from tests.support.server import ServerProcess
 
@@ -80,16 +80,25 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await keyboard.use(simulator.get_by_role("button", name="Evaluate"))
     await expect(simulator.get_by_role("status")).to_contain_text("Matched email_domain targeting rule")
 
-    await keyboard.go_to(page.get_by_role("tab", name="Overview"))
-    await keyboard.press("ArrowRight")
-    await expect(page.get_by_role("tab", name="History")).to_be_focused()
-    await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(2)
-    await keyboard.go_to(page.get_by_label("Result"))
+    await evaluate_and_open_history(page, keyboard)
+    await keyboard.use(page.get_by_role("button", name="Follow live"))
+    await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)
+    await keyboard.go_to(page.get_by_label("Result"), "Shift+Tab")
     await keyboard.press("ArrowDown")
     await expect(page).to_have_url(re.compile("answer=on"))
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)
     await keyboard.write(page.get_by_label("User id"), "nobody")
     await visitor.sees_heading("No evaluations match these filters")
+
+
+async def evaluate_and_open_history(page: Page, keyboard: Keyboard) -> None:
+    """On a flag's page, send the call that it shows, and go to the history."""
+    await keyboard.go_to(page.get_by_role("tab", name="Overview"))
+    await keyboard.press("End", "Enter")
+    await expect(page.get_by_role("tab", name="Use in code")).to_be_focused()
+    await send_shown_call(page, user_email="ada@acme.com")
+    await keyboard.press("Home", "ArrowRight")
+    await expect(page.get_by_role("tab", name="History")).to_be_focused()
 
 
 async def test_rules_can_be_moved_and_the_focus_moves_with_them(ada: Person, flag: Json, keyboard: Keyboard) -> None:

@@ -12,17 +12,18 @@ interface Props<Values extends object> {
   readonly onSubmit: (values: Values) => Promise<unknown>;
   readonly onClose?: () => void;
   readonly children: ReactNode;
+  readonly aside?: ReactNode;
 }
 
 export function DialogForm<Values extends object>({ action, onClose, ...rest }: Props<Values>) {
-  const buttons = (busy: boolean) => (
+  const buttons = (busy: boolean, formId: string) => (
     <Group justify={onClose ? "flex-end" : "flex-start"} gap="xs">
       {onClose && (
         <Button variant="default" onClick={onClose}>
           {t.cancel}
         </Button>
       )}
-      <Button type="submit" loading={busy}>
+      <Button type="submit" form={formId} loading={busy}>
         {action}
       </Button>
     </Group>

@@ -2,26 +2,39 @@
 
 import { Stack } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import type { ReactNode } from "react";
+import { type ReactNode, useId } from "react";
 import { useSubmission } from "../lib/useSubmission";
 import { Refusal } from "./Refusal";
 
 interface Props<Values extends object> {
   readonly form: UseFormReturnType<Values>;
   readonly onSubmit: (values: Values) => Promise<unknown>;
-  readonly buttons: (busy: boolean) => ReactNode;
+  /** With the id of the form, for buttons that are outside of it. */
+  readonly buttons: (busy: boolean, formId: string) => ReactNode;
   readonly children?: ReactNode;
+  /** Shown before the buttons, outside of the form, because it contains another form. */
+  readonly aside?: ReactNode;
 }
 
-export function Form<Values extends object>({ form, onSubmit, buttons, children }: Props<Values>) {
+export function Form<Values extends object>({ form, onSubmit, buttons, children, aside }: Props<Values>) {
+  const id = useId();
   const submission = useSubmission(form, onSubmit);
+  const end = (
+    <>
+      <Refusal text={submission.refusal} />
+      {buttons(submission.busy, id)}
+    </>
+  );
   return (
-    <form onSubmit={submission.onSubmit} noValidate>
-      <Stack gap="md">
-        {children}
-        <Refusal text={submission.refusal} />
-        {buttons(submission.busy)}
-      </Stack>
-    </form>
+    <Stack gap="md">
+      <form id={id} onSubmit={submission.onSubmit} noValidate>
+        <Stack gap="md">
+          {children}
+          {aside === undefined && end}
+        </Stack>
+      </form>
+      {aside}
+      {aside !== undefined && end}
+    </Stack>
   );
 }

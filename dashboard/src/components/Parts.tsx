@@ -13,13 +13,15 @@ export function Parts({ parts }: { parts: readonly Part[] }) {
 function rendered(part: Part) {
   if ("words" in part) return part.words;
   if ("value" in part) return <code className={classes.value}>{part.value}</code>;
-  if (part.values.length === 0) return t.conditions.values(0);
+  const { values, total } = part;
+  if (total === 0) return t.conditions.values(0);
   return (
     <details className={classes.fold}>
-      <summary className={classes.summary}>{t.conditions.values(part.values.length)}</summary>
+      <summary className={classes.summary}>{t.conditions.values(total)}</summary>
       {/* Focusable, because scrollable content must be scrollable by keyboard. */}
-      <section className={classes.values} tabIndex={0} aria-label={t.conditions.values(part.values.length)}>
-        {part.values.join("\n")}
+      <section className={classes.values} tabIndex={0} aria-label={t.conditions.values(total)}>
+        {values.join("\n")}
+        {total > values.length && `\n${t.conditions.moreValues(total - values.length)}`}
       </section>
     </details>
   );

@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { lazy } from "react";
+import type { Rule } from "../api/client";
 import { flagsQuery } from "../api/flags";
 import type { FlagPlace } from "../lib/flagPlace";
 import { useDialog } from "../lib/useDialog";
@@ -15,7 +16,9 @@ import { SectionHeading } from "./SectionHeading";
 
 const PrerequisitesForm = lazy(() => import("./PrerequisitesForm"));
 
-export function Prerequisites({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
+type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] };
+
+export function Prerequisites({ path, flag, rules }: Props) {
   const editing = useDialog();
   // All flags, because each of them may need this one; not again and again, because they are many.
   const { data: flags, error, refetch } = useQuery({ ...flagsQuery(path), refetchInterval: false });
@@ -33,7 +36,7 @@ export function Prerequisites({ path, flag }: Pick<FlagPlace, "path" | "flag">) 
       {!flags && !error && hasAny && <RowsSkeleton rows={2} />}
       {flags && (hasAny || isNeeded) && <NeedsGraph path={path} flags={flags} current={flag.key} />}
       <Dialog title={title} size={600} yOffset="6vh" {...editing.props}>
-        <PrerequisitesForm path={path} flag={flag} onClose={editing.props.onClose} />
+        <PrerequisitesForm path={path} flag={flag} rules={rules} onClose={editing.props.onClose} />
       </Dialog>
     </section>
   );

@@ -2,21 +2,24 @@
 
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
-import type { Flag, FlagPath } from "../api/client";
+import type { Flag, FlagPath, Rule } from "../api/client";
 import { flagsQuery, useUpdateFlag } from "../api/flags";
 import { NEW_PREREQUISITE, prerequisiteDraftOf, prerequisitesOf } from "../lib/prerequisiteDrafts";
+import { showAtFields } from "../lib/useSubmission";
 import { t } from "../texts";
 import { DialogForm } from "./DialogForm";
 import { PrerequisiteField } from "./PrerequisiteField";
+import { Preview } from "./Preview";
 import { RowFields } from "./RowFields";
 
 interface Props {
   readonly path: FlagPath;
   readonly flag: Flag;
+  readonly rules: readonly Rule[];
   readonly onClose: () => void;
 }
 
-export default function PrerequisitesForm({ path, flag, onClose }: Props) {
+export default function PrerequisitesForm({ path, flag, rules, onClose }: Props) {
   const { data: flags } = useQuery(flagsQuery(path));
   const update = useUpdateFlag(path);
   const present = flag.prerequisites.map(prerequisiteDraftOf);
@@ -26,7 +29,22 @@ export default function PrerequisitesForm({ path, flag, onClose }: Props) {
     onClose();
   };
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
+    <DialogForm
+      form={form}
+      action={t.save}
+      onSubmit={submit}
+      onClose={onClose}
+      aside={
+        <Preview
+          path={path}
+          flag={flag}
+          rules={rules}
+          makeDraft={() => ({ ...flag, rules: [...rules], prerequisites: prerequisitesOf(form.values.prerequisites) })}
+          fieldsAt="flag."
+          onInvalid={(problem) => showAtFields(form, problem)}
+        />
+      }
+    >
       <RowFields
         legend={t.prerequisites.legendOfForm}
         rows={form.values.prerequisites}

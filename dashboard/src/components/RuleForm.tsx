@@ -5,17 +5,20 @@ import { useForm } from "@mantine/form";
 import type { Flag, FlagPath, Rule, RuleType } from "../api/client";
 import { useCreateRule, useUpdateRule } from "../api/rules";
 import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "../lib/ruleDrafts";
+import { placeOfRule, withRule } from "../lib/unsaved";
+import { showAtFields } from "../lib/useSubmission";
 import { t } from "../texts";
 import { ConditionFields } from "./ConditionFields";
 import { DialogForm } from "./DialogForm";
 import PercentageCommand from "./PercentageCommand";
+import { Preview } from "./Preview";
 import { RuleValueField } from "./RuleValueField";
 import { Unfold } from "./Unfold";
 
 export interface RuleFormProps {
   readonly path: FlagPath;
   readonly flag: Flag;
-  /** The existing rules. A new rule is added after them. */
+  /** All rules of the flag. A new rule is added after them. */
   readonly rules: readonly Rule[];
   readonly rule?: Rule;
   readonly onClose: () => void;
@@ -30,7 +33,22 @@ export default function RuleForm({ path, flag, rules, rule, onClose }: RuleFormP
     onClose();
   };
   return (
-    <DialogForm form={form} action={rule ? t.save : t.rules.create} onSubmit={submit} onClose={onClose}>
+    <DialogForm
+      form={form}
+      action={rule ? t.save : t.rules.create}
+      onSubmit={submit}
+      onClose={onClose}
+      aside={
+        <Preview
+          path={path}
+          flag={flag}
+          rules={rules}
+          makeDraft={() => withRule(flag, rules, rule?.id ?? null, ruleOf(form.values))}
+          fieldsAt={`flag.rules.${placeOfRule(rules, rule?.id ?? null)}.`}
+          onInvalid={(problem) => showAtFields(form, problem)}
+        />
+      }
+    >
       <NativeSelect
         label={t.rules.type}
         data={TYPES.map((value) => ({ value, label: t.rules.types[value] }))}

@@ -57,6 +57,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
                   key={rule.id}
                   path={path}
                   flag={flag}
+                  rules={rules}
                   rule={rule}
                   position={index}
                   count={rules.length}

@@ -20,6 +20,7 @@ import { StateSwitch } from "./StateSwitch";
 interface Props {
   readonly path: FlagPath;
   readonly flag: Flag;
+  readonly rules: readonly Rule[];
   readonly rule: Rule;
   readonly position: number;
   readonly count: number;
@@ -28,7 +29,7 @@ interface Props {
   readonly onDeleted: () => void;
 }
 
-export function RuleRow({ path, flag, rule, position, count, isMoving, onMove, onDeleted }: Props) {
+export function RuleRow({ path, flag, rules, rule, position, count, isMoving, onMove, onDeleted }: Props) {
   const editing = useDialog();
   const deletion = useDialog();
   const { mutate } = useUpdateRule(path);
@@ -83,7 +84,7 @@ export function RuleRow({ path, flag, rule, position, count, isMoving, onMove, o
         <StateSwitch on={rule.enabled} label={t.rules.switchLabel(sentence)} onChange={switchTo} />
         <EditMenu label={t.rules.actions(sentence)} onEdit={editing.open} onDelete={deletion.open} />
       </span>
-      <RuleDialog path={path} flag={flag} rules={[]} rule={rule} {...editing.props} />
+      <RuleDialog path={path} flag={flag} rules={rules} rule={rule} {...editing.props} />
       <ConfirmDialog
         title={t.rules.deleteHeading}
         consequence={`${sentence}. ${t.deletion.rule}`}

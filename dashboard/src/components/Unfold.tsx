@@ -1,4 +1,4 @@
-/** A button that unfolds a call which the dashboard does not make. What is unfolded may have to be loaded. */
+/** A button that unfolds what few people need, such as a call of the API. What is unfolded may have to be loaded. */
 
 import { Group, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
@@ -7,13 +7,19 @@ import { IconTerminal } from "./icons";
 import { RowsSkeleton } from "./PageSkeleton";
 import classes from "./Unfold.module.css";
 
-export function Unfold({ label, children }: { label: string; children: ReactNode }) {
+interface Props {
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Unfold({ label, icon = <IconTerminal size={15} />, children }: Props) {
   const [opened, { toggle }] = useDisclosure(false);
   return (
     <div className={classes.unfold}>
       <UnstyledButton onClick={toggle} aria-expanded={opened} className={classes.button}>
         <Group gap={6} wrap="nowrap">
-          <IconTerminal size={15} />
+          {icon}
           {label}
         </Group>
       </UnstyledButton>

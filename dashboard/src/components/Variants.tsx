@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import { lazy } from "react";
-import type { Variant } from "../api/client";
+import type { Rule, Variant } from "../api/client";
 import { DEFAULT_STICKINESS } from "../lib/audience";
 import type { FlagPlace } from "../lib/flagPlace";
 import { useDialog } from "../lib/useDialog";
@@ -20,7 +20,9 @@ const WeightsCommand = lazy(() => import("./WeightsCommand"));
 
 const LONGEST_VALUE = 80;
 
-export function Variants({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
+type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] };
+
+export function Variants({ path, flag, rules }: Props) {
   const editing = useDialog();
   const { variants, stickiness } = flag;
   const hasAny = variants.length > 0;
@@ -48,7 +50,7 @@ export function Variants({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
         </div>
       )}
       <Dialog title={title} size={600} yOffset="6vh" {...editing.props}>
-        <VariantsForm path={path} flag={flag} onClose={editing.props.onClose} />
+        <VariantsForm path={path} flag={flag} rules={rules} onClose={editing.props.onClose} />
       </Dialog>
     </section>
   );

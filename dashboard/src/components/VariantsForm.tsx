@@ -2,7 +2,7 @@
 
 import { NativeSelect, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import type { Flag, FlagPath } from "../api/client";
+import type { Flag, FlagPath, Rule } from "../api/client";
 import { useUpdateFlag } from "../api/flags";
 import {
   VALUE_TYPES,
@@ -14,8 +14,10 @@ import {
   withRemoved,
 } from "../lib/variantDrafts";
 import { isEven, percent, scaled } from "../lib/weights";
+import { showAtFields } from "../lib/useSubmission";
 import { t } from "../texts";
 import { DialogForm } from "./DialogForm";
+import { Preview } from "./Preview";
 import { RowFields } from "./RowFields";
 import { VariantField } from "./VariantField";
 import { WeightBar } from "./WeightBar";
@@ -23,10 +25,11 @@ import { WeightBar } from "./WeightBar";
 interface Props {
   readonly path: FlagPath;
   readonly flag: Flag;
+  readonly rules: readonly Rule[];
   readonly onClose: () => void;
 }
 
-export default function VariantsForm({ path, flag, onClose }: Props) {
+export default function VariantsForm({ path, flag, rules, onClose }: Props) {
   const update = useUpdateFlag(path);
   const form = useForm<VariantsDraft>({ initialValues: variantsDraftOf(flag.variants) });
   const { type, variants } = form.values;
@@ -37,7 +40,22 @@ export default function VariantsForm({ path, flag, onClose }: Props) {
     onClose();
   };
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
+    <DialogForm
+      form={form}
+      action={t.save}
+      onSubmit={submit}
+      onClose={onClose}
+      aside={
+        <Preview
+          path={path}
+          flag={flag}
+          rules={rules}
+          makeDraft={() => ({ ...flag, rules: [...rules], variants: variantsOf(form.values) })}
+          fieldsAt="flag."
+          onInvalid={(problem) => showAtFields(form, problem)}
+        />
+      }
+    >
       <NativeSelect
         label={t.variants.type}
         data={VALUE_TYPES.map((value) => ({ value, label: t.variants.types[value] }))}

@@ -38,6 +38,7 @@ export const IconChevron = icon("M9 6l6 6l-6 6");
 export const IconCopy = icon(
   "M9 7h9a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H9a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2zM4 15.5V6a2 2 0 0 1 2-2h9.5",
 );
+export const IconCross = icon("M6 6l12 12M18 6L6 18");
 export const IconDots = icon("M5 12h.01M12 12h.01M19 12h.01M5.1 12h.01M12.1 12h.01M19.1 12h.01");
 export const IconEye = icon(
   "M2.5 12C5 8 8 6 12 6s7 2 9.5 6c-2.5 4-5.5 6-9.5 6S5 16 2.5 12zM12 9.5a2.5 2.5 0 1 0 0 5a2.5 2.5 0 0 0 0-5z",
@@ -62,6 +63,7 @@ export const IconLogout = icon(
 export const IconMail = icon(
   "M4 6h16a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V7a1 1 0 0 1 1-1zM3.5 7l8.5 6l8.5-6",
 );
+export const IconMinus = icon("M6 12h12");
 export const IconMoon = icon("M12 3.5a7.2 7.2 0 0 0 8.5 8.9A8.7 8.7 0 1 1 12 3.5z");
 export const IconPencil = icon("M4 20h4L19 9a2.1 2.1 0 0 0-4-4L4 16zM13.5 6.5l4 4");
 export const IconPlus = icon("M12 5v14M5 12h14");

@@ -41,7 +41,8 @@ export function pastedLines(text: string): string | null {
   return hasCommas && lines.length > 1 ? lines.map((line) => line.replace(/,$/, "").trimEnd()).join("\n") : null;
 }
 
-function linesOf(text: string): string[] {
+/** The lines of a text that are not empty, trimmed. */
+export function linesOf(text: string): string[] {
   return text
     .split(/\r?\n/)
     .map((line) => line.trim())

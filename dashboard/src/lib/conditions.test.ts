@@ -31,7 +31,13 @@ it("says what a missing attribute means, which tells not_in from a negated in", 
 it("folds long lists of values", () => {
   const values = Array.from({ length: 1214 }, (_, number) => `user-${number}`);
   expect(words({ values })).toBe("plan is one of 1,214 values");
-  expect(conditionParts(condition({ values })).at(-1)).toEqual({ values });
+  expect(conditionParts(condition({ values })).at(-1)).toEqual({ values, total: 1214 });
+});
+
+it("counts the values that are not given", () => {
+  const parts = conditionParts({ ...condition({ values: ["a", "b"] }), values_total: 214 });
+  expect(parts.at(-1)).toEqual({ values: ["a", "b"], total: 214 });
+  expect(inWords(parts)).toBe("plan is one of 214 values");
 });
 
 it("has words for every operator", () => {

@@ -3,8 +3,11 @@
 import type { Condition, Operator, Rule } from "../api/client";
 import { t } from "../texts";
 
-/** A piece of a sentence: words, one value, or more values than a sentence can hold. */
-export type Part = { readonly words: string } | { readonly value: string } | { readonly values: readonly string[] };
+/** A piece of a sentence: words, one value, or more values than a sentence can hold, of which maybe only some are known. */
+export type Part =
+  | { readonly words: string }
+  | { readonly value: string }
+  | { readonly values: readonly string[]; readonly total: number };
 
 export const BUILT_IN = ["user_id", "user_email", "email_domain", "environment", "current_time"] as const;
 
@@ -34,14 +37,22 @@ export function takesList(operator: Operator): boolean {
   return LISTS.has(operator);
 }
 
-export function conditionParts(condition: Condition): Part[] {
-  const { attribute, operator, values, case_insensitive: ignoresCase, negate = false } = condition;
+/** `values_total` is how many values there are, if only some are given. */
+export function conditionParts(condition: Condition & { readonly values_total?: number }): Part[] {
+  const {
+    attribute,
+    operator,
+    values,
+    values_total: total = condition.values.length,
+    case_insensitive: ignoresCase,
+    negate = false,
+  } = condition;
   const words = t.conditions.comparison[operator][negate ? "not" : "is"];
   const comparison = values.length === 1 ? words.one : words.many;
   return [
     ...attributeParts(attribute),
     { words: ` ${comparison} ` },
-    ...valueParts(values),
+    ...valueParts(values, total),
     ...(ignoresCase ? [{ words: t.conditions.ignoringCase }] : []),
   ];
 }
@@ -70,7 +81,7 @@ export function inWords(parts: readonly Part[]): string {
   return parts
     .map((part) => {
       if ("words" in part) return part.words;
-      return "value" in part ? part.value : t.conditions.values(part.values.length);
+      return "value" in part ? part.value : t.conditions.values(part.total);
     })
     .join("");
 }
@@ -80,7 +91,7 @@ function attributeParts(attribute: string): Part[] {
   return [{ words: t.conditions.attributes[attribute] }];
 }
 
-function valueParts(values: readonly string[]): Part[] {
-  if (values.length > MOST_VALUES_IN_A_SENTENCE) return [{ values }];
+function valueParts(values: readonly string[], total: number): Part[] {
+  if (total > MOST_VALUES_IN_A_SENTENCE) return [{ values, total }];
   return values.flatMap((value, index) => [...(index > 0 ? [{ words: ", " }] : []), { value }]);
 }

@@ -12,29 +12,29 @@ export function useSubmission<Values extends object>(
 ) {
   const [refusal, setRefusal] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const show = (error: unknown): void => {
-    const known = fieldsOf(error)
-      .map(placed)
-      .filter(({ field }) => field.replace(/\..*/, "") in form.getValues());
-    if (known.length === 0) {
-      setRefusal(lineOf(error));
-      return;
-    }
-    form.setErrors(Object.fromEntries(known.map((each) => [each.field, capitalised(each.message)])));
-    form.getInputNode(known[0]?.field ?? "")?.focus();
-  };
   const onSubmit = form.onSubmit(async (values) => {
     setBusy(true);
     setRefusal(null);
     try {
       await send(values);
     } catch (error) {
-      show(error);
+      if (!showAtFields(form, error)) setRefusal(lineOf(error));
     } finally {
       setBusy(false);
     }
   });
   return { onSubmit, refusal, busy };
+}
+
+/** Shows an error at the fields that it names, of which the first gets the focus. Returns whether the form has any. */
+export function showAtFields<Values extends object>(form: UseFormReturnType<Values>, error: unknown): boolean {
+  const known = fieldsOf(error)
+    .map(placed)
+    .filter(({ field }) => field.replace(/\..*/, "") in form.getValues());
+  if (known.length === 0) return false;
+  form.setErrors(Object.fromEntries(known.map((each) => [each.field, capitalised(each.message)])));
+  form.getInputNode(known[0]?.field ?? "")?.focus();
+  return true;
 }
 
 /** The field in which an item of a list is edited: "conditions.1.values.3" is the fourth in "conditions.1.values". */

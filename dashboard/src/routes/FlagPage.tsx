@@ -54,8 +54,8 @@ export function FlagPage() {
           <div className={classes.overview}>
             <div className={classes.main}>
               <RuleList {...place} rules={rules} />
-              <Variants {...place} />
-              <Prerequisites {...place} />
+              <Variants {...place} rules={rules ?? []} />
+              <Prerequisites {...place} rules={rules ?? []} />
             </div>
             <Simulator {...place} rules={rules ?? []} />
           </div>

@@ -36,6 +36,7 @@ export const conditions = {
   and: " and ",
   ignoringCase: " (ignoring case)",
   values: (count: number) => (count === 0 ? "no values" : `${count.toLocaleString("en")} values`),
+  moreValues: (count: number) => `… and ${count.toLocaleString("en")} more`,
   nth: (number: number, message: string) => `Value ${number} ${message}`,
   attributes: {
     user_id: "the user id",

@@ -170,29 +170,6 @@ export const rules = {
   deleteHeading: "Delete this rule?",
 };
 
-export const simulator = {
-  heading: "Try it",
-  intro: "See what a user gets, and why. This calls the real endpoint, so the evaluation appears in the history.",
-  userId: "User id",
-  userIdPlaceholder: "user-42",
-  userEmail: "Email",
-  userEmailPlaceholder: "ada@acme.com",
-  attributes: "Attributes",
-  attributeName: (number: number) => `Name of attribute ${number}`,
-  attributeValue: (number: number) => `Value of attribute ${number}`,
-  namePlaceholder: "plan",
-  valuePlaceholder: "pro",
-  addAttribute: "Add attribute",
-  removeAttribute: "Remove attribute",
-  removeAttributeOf: (number: number) => `Remove attribute ${number}`,
-  attributesNote: "Sent as custom_attributes, as text. Text can also be compared with numbers, times and versions.",
-  ask: "Evaluate",
-  variant: (variant: string, value: string) => `Variant ${variant}, value ${value}`,
-  forNobody: "for a user without an id or email",
-  unknownFlag: "The response does not contain this flag.",
-  idle: "Leave the fields empty to evaluate for an unknown user.",
-};
-
 export const code = {
   heading: "Evaluate this flag",
   intro: "One call returns every flag of the environment. If the call fails, treat all flags as off.",

@@ -3,11 +3,12 @@
 import { accounts } from "./accounts";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
-import { code, flag, flags, rules, simulator } from "./flags";
+import { code, flag, flags, rules } from "./flags";
 import { changes, history } from "./history";
 import { prerequisites } from "./prerequisites";
 import { segments } from "./segments";
 import { deletion, projects, settings } from "./projects";
+import { impact, simulator, trace } from "./simulator";
 import { variants } from "./variants";
 
 export const t = {
@@ -20,6 +21,7 @@ export const t = {
   flag,
   flags,
   history,
+  impact,
   palette,
   prerequisites,
   problems,
@@ -29,5 +31,6 @@ export const t = {
   settings,
   shell,
   simulator,
+  trace,
   variants,
 };

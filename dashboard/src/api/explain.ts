@@ -1,0 +1,53 @@
+/** Explains what a user gets and why, and for how many users a change would matter. Neither records nor stores anything. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Asked, contextOf } from "../lib/asked";
+import { client, type EnvironmentPath, type FlagPath } from "./client";
+import { ask } from "./problem";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+/** A whole flag with all of its rules, saved or not. */
+export type FlagDraft = Schemas["FlagDraft"];
+export type FlagTrace = Schemas["FlagTraceOut"];
+export type RuleTrace = Schemas["RuleTraceOut"];
+export type ConditionTrace = Schemas["ConditionTraceOut"];
+export type PrerequisiteTrace = Schemas["PrerequisiteTraceOut"];
+export type VariantsTrace = Schemas["VariantsTraceOut"];
+export type Impact = Schemas["ImpactOut"];
+
+const BASE = "/api/projects/{project_id}/environments/{env_id}";
+
+/** Explains one flag; a draft stands in for the saved one. */
+export function useExplain(path: EnvironmentPath, flagKey: string) {
+  return useMutation({
+    mutationFn: async ({ asked, draft }: { asked: Asked; draft: FlagDraft | null }) => {
+      const body = { context: contextOf(asked), flag_keys: [flagKey], flag: draft };
+      const { flags } = await ask(client.POST(`${BASE}/explain`, { params: { path }, body }));
+      return flags[0];
+    },
+  });
+}
+
+/** `draft` is the changed flag as JSON. */
+export function impactQuery(path: FlagPath, draft: string) {
+  return queryOptions({
+    queryKey: ["impact", path.flag_id, draft],
+    queryFn: ({ signal }) => {
+      const body = { flag: JSON.parse(draft) as FlagDraft };
+      return ask(client.POST(`${BASE}/flags/{flag_id}/impact`, { params: { path }, body, signal }));
+    },
+    retry: false,
+    staleTime: 60_000,
+  });
+}
+
+/** The user that was asked about last, so that the same user can be tried on a flag's page and in its dialogs. */
+export function useLastAsked(path: EnvironmentPath) {
+  const cache = useQueryClient();
+  const key = ["asked", path.project_id];
+  return {
+    last: cache.getQueryData<Asked>(key),
+    remember: (asked: Asked) => cache.setQueryData(key, asked),
+  };
+}
