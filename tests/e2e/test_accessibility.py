@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.e2e.people import Person, environment_page, flag_page
+from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.debian import leave_out
 from tests.support.server import ServerProcess
 
@@ -143,6 +143,39 @@ async def test_axe_finds_nothing_on_variants(person: Person) -> None:
     await check(person, "a refused variant")
 
 
+async def test_axe_finds_nothing_on_traces_and_previews(person: Person) -> None:
+    await person.sign_up()
+    project = await person.api.create_project()
+    environment = await person.api.get_environment(project)
+    await person.api.create_segment(project, conditions=CONDITIONS)
+    needed = await person.api.create_flag(environment, key="needed", enabled=False)
+    flag = await person.api.create_flag(environment, variants=VARIANTS, prerequisites=[{"flag_key": "needed"}])
+    await person.api.create_rule(flag, rule_type="segment", rule_value="beta")
+    await person.api.create_rule(flag, rule_type="attributes", rule_value=None, conditions=CONDITIONS, name="Beta")
+    await evaluate_and_record(person, environment, {"user_id": "ada", "custom_attributes": {"plan": "pro"}})
+    page, dialog = person.page, person.page.get_by_role("dialog")
+    await page.goto(flag_page(flag))
+    await expect(page.get_by_role("region", name="Users").get_by_role("table")).to_be_visible()
+    await person.press("Evaluate")
+    await expect(page.get_by_role("list", name="Why")).to_contain_text("needed is on")
+    await check(person, "a prerequisite that does not hold")
+    await person.api.put(f"/api{flag_page(needed)}", json={"enabled": True})
+    await page.get_by_label("User id").fill("ada")
+    await person.press("Add attribute")
+    await page.get_by_label("Value of attribute 1").fill("free")
+    await person.press("Evaluate")
+    await expect(page.get_by_role("list", name="Why")).to_contain_text("The variant is")
+    await page.get_by_role("list", name="Why").get_by_text("214 values").first.click()
+    await check(person, "a trace with rules and a variant")
+    await person.press("Edit variants")
+    await dialog.get_by_role("group", name="Variant 1").get_by_label("Key").fill("navy")
+    await dialog.get_by_role("button", name="Try this change").click()
+    await dialog.get_by_role("button", name="Evaluate").click()
+    await expect(dialog.get_by_role("list", name="Why")).to_be_visible()
+    await expect(dialog).to_contain_text("recorded users")
+    await check(person, "a previewed change")
+
+
 async def test_axe_finds_nothing_on_prerequisites(person: Person) -> None:
     await person.sign_up()
     environment = await person.api.get_environment(await person.api.create_project())
@@ -254,6 +287,35 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
     await expect(person.page.get_by_role("link", name=flag["key"])).to_be_visible()
     await stays_within(person)
     await person.press("Edit prerequisites")
+    await stays_within(person)
+
+
+async def test_no_trace_is_wider_than_the_narrowest_phone(
+    browser: Browser, server: ServerProcess, people: AsyncExitStack
+) -> None:
+    narrow: Any = {"viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
+    person = await people.enter_async_context(Person(browser, server.url, **narrow))
+    await person.sign_up()
+    environment = await person.api.get_environment(await person.api.create_project())
+    variants = [{**each, "key": f"{UNBROKEN}-{each['key']}"} for each in VARIANTS]
+    flag = await person.api.create_flag(environment, variants=variants)
+    conditions = [{"attribute": UNBROKEN, "operator": "in", "values": [UNBROKEN, "x"], "negate": True}]
+    await person.api.create_rule(flag, rule_type="attributes", rule_value=None, conditions=conditions)
+    context = {"user_id": UNBROKEN, "custom_attributes": {UNBROKEN: UNBROKEN}}
+    await evaluate_and_record(person, environment, context)
+    page, dialog = person.page, person.page.get_by_role("dialog")
+    await stays_within(person, f"{flag_page(flag)}?tab=history")
+    await stays_within(person, flag_page(flag))
+    await page.get_by_label("User id").fill(UNBROKEN)
+    await person.press("Add attribute")
+    await page.get_by_label("Value of attribute 1").fill(UNBROKEN)
+    await person.press("Evaluate")
+    await expect(page.get_by_role("list", name="Why")).to_be_visible()
+    await stays_within(person)
+    await person.press("Edit variants")
+    await dialog.get_by_role("button", name="Try this change").click()
+    await dialog.get_by_role("button", name="Evaluate").click()
+    await expect(dialog.get_by_role("list", name="Why")).to_be_visible()
     await stays_within(person)
 
 

@@ -121,6 +121,20 @@ async def test_a_segment_is_created_used_by_a_rule_edited_and_deleted(ada: Perso
     await ada.sees_heading("No segments yet")
 
 
+async def test_changes_to_segments_are_listed_also_of_deleted_ones(ada: Person, project: Json) -> None:
+    made = await ada.api.create_segment(project, key="staff", name="Staff")
+    of_segment = f"/api{segments_page(project)}/{made['id']}"
+    await ada.api.put(of_segment, json={"conditions": [VERSION]})
+    await ada.api.delete(of_segment)
+    await ada.page.goto(segments_page(project))
+    await ada.press("Changes to segments")
+    changes = ada.page.get_by_role("main").get_by_role("listitem").filter(has_text=ada.email)
+    await expect(changes).to_have_count(4)
+    await expect(changes.nth(0)).to_contain_text("deleted the segment Staff")
+    await expect(changes.nth(1)).to_contain_text("ConditionsAfter app_version is at least version 2.4.0")
+    await expect(changes.nth(3)).to_contain_text("created the segment Beta testers")
+
+
 async def test_the_palette_leads_to_the_segments(ada: Person, project: Json) -> None:
     await ada.page.goto(f"/projects/{project['id']}/settings")
     await ada.sees_heading("Project settings")

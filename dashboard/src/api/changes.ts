@@ -1,4 +1,4 @@
-/** The audit trail of changes to an environment, its flags and their rules. */
+/** The audit trail: changes to an environment, its flags and their rules, or to a project's resources of one kind. */
 
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";
@@ -6,21 +6,34 @@ import { ask } from "./problem";
 import type { components } from "./schema";
 
 export type Change = components["schemas"]["ChangeOut"];
+type ChangesPage = components["schemas"]["ChangesPageOut"];
+
+const PAGE = { limit: 50 };
 
 export function changesQuery(path: EnvironmentPath, flagId?: string) {
+  return pages([path.env_id, flagId ?? null], (page, signal) => {
+    const query = { ...page, ...(flagId !== undefined && { flag_id: flagId }) };
+    return ask(
+      client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params: { path, query }, signal }),
+    );
+  });
+}
+
+/** Changes to a project's resources of one kind, including deleted ones. */
+export function projectChangesQuery(projectId: string, resource: "segment" | "member" | "invitation") {
+  return pages([projectId, resource], (page, signal) => {
+    const params = { path: { project_id: projectId }, query: { ...page, resource } };
+    return ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));
+  });
+}
+
+type Load = (page: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<ChangesPage>;
+
+function pages(key: readonly (string | null)[], load: Load) {
   return infiniteQueryOptions({
-    queryKey: ["changes", path.env_id, flagId ?? null],
+    queryKey: ["changes", ...key],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => {
-      const query = {
-        limit: 50,
-        ...(flagId !== undefined && { flag_id: flagId }),
-        ...(pageParam && { cursor: pageParam }),
-      };
-      return ask(
-        client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params: { path, query }, signal }),
-      );
-    },
+    queryFn: ({ pageParam, signal }) => load({ ...PAGE, ...(pageParam && { cursor: pageParam }) }, signal),
     getNextPageParam: (page) => page.next_cursor,
   });
 }

@@ -2,6 +2,7 @@
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { type Period, sinceOf, summaryStep } from "../lib/periods";
+import { firstDay } from "../lib/users";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
 import type { components } from "./schema";
@@ -9,6 +10,7 @@ import type { components } from "./schema";
 export type Evaluation = components["schemas"]["EvaluationOut"];
 export type FlagEvaluation = components["schemas"]["FlagEvaluationOut"];
 export type FlagInterval = components["schemas"]["FlagIntervalOut"];
+export type DistinctUsers = components["schemas"]["DistinctUsersOut"];
 export type Summary = components["schemas"]["SummaryOut"];
 
 export const LIVE_MILLISECONDS = 2_000;
@@ -20,6 +22,8 @@ export interface EvaluationFilter {
   readonly userEmail: string;
   readonly flagKey: string;
   readonly enabled: boolean | null;
+  readonly variant: string;
+  readonly ruleId: string;
   readonly period: Period;
 }
 
@@ -83,6 +87,18 @@ export function summaryQuery(path: EnvironmentPath, period: Exclude<Period, "all
   });
 }
 
+/** For how many users a flag was on and off, on each of the last days and in all of them. */
+export function usersQuery(path: EnvironmentPath, flagKey: string) {
+  return queryOptions({
+    queryKey: ["evaluations", path.env_id, "users", flagKey],
+    queryFn: ({ signal }) => {
+      const query = { since: firstDay(Date.now()), interval: "1d", flag_key: flagKey };
+      return ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));
+    },
+    refetchInterval: SUMMARY_MILLISECONDS,
+  });
+}
+
 function queryOf(filter: EvaluationFilter, cursor: string) {
   const since = filter.period === "all" ? undefined : sinceOf(filter.period, Date.now());
   return {
@@ -91,6 +107,8 @@ function queryOf(filter: EvaluationFilter, cursor: string) {
     ...(filter.userId && { user_id: filter.userId }),
     ...(filter.userEmail && { user_email: filter.userEmail }),
     ...(filter.enabled !== null && { enabled: filter.enabled }),
+    ...(filter.variant && { variant: filter.variant }),
+    ...(filter.ruleId && { rule_id: filter.ruleId }),
     ...(since && { since }),
   };
 }

@@ -1,6 +1,7 @@
 /** Segments of a project, which rules of flags in all its environments can refer to. */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { projectChangesQuery } from "./changes";
 import { client, type NewSegment } from "./client";
 import { ask } from "./problem";
 
@@ -54,5 +55,9 @@ function at(projectId: string, segmentId: string) {
 
 function useRefresh(projectId: string) {
   const cache = useQueryClient();
-  return () => cache.invalidateQueries({ queryKey: segmentsQuery(projectId).queryKey });
+  return () =>
+    Promise.all([
+      cache.invalidateQueries({ queryKey: segmentsQuery(projectId).queryKey }),
+      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "segment").queryKey }),
+    ]);
 }

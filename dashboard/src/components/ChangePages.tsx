@@ -1,13 +1,11 @@
-/** The audit trail in pages, for an environment or for one flag and its rules. */
+/** The audit trail of an environment, or of one flag and its rules, in pages. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { changesQuery } from "../api/changes";
 import type { EnvironmentPath } from "../api/client";
-import { t } from "../texts";
-import { ChangeRows } from "./ChangeRows";
-import { Empty } from "./Empty";
-import { IconPencil } from "./icons";
-import { Pages } from "./Pages";
+import { flagsQuery } from "../api/flags";
+import { ChangeList } from "./ChangeList";
 
 interface Props {
   readonly path: EnvironmentPath;
@@ -16,15 +14,7 @@ interface Props {
 }
 
 export default function ChangePages({ path, flagId, emptyText }: Props) {
-  const query = useInfiniteQuery(changesQuery(path, flagId));
-  const items = query.data?.pages.flatMap((page) => page.items) ?? [];
-  return (
-    <Pages
-      query={query}
-      count={items.length}
-      empty={<Empty icon={<IconPencil size={22} />} title={t.changes.emptyHeading} text={emptyText} />}
-    >
-      <ChangeRows path={path} items={items} />
-    </Pages>
-  );
+  const { data: flags } = useQuery(flagsQuery(path));
+  const flagNames = useMemo(() => new Map(flags?.map((flag) => [flag.id, flag.name])), [flags]);
+  return <ChangeList changes={changesQuery(path, flagId)} flagNames={flagNames} emptyText={emptyText} />;
 }

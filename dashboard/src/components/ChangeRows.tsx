@@ -1,19 +1,19 @@
 /** Changes in words, each with its values before and after. */
 
 import { VisuallyHidden } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
 import type { Change } from "../api/changes";
-import type { EnvironmentPath } from "../api/client";
-import { flagsQuery } from "../api/flags";
 import { type FieldChange, fieldChanges, subjectOf, verbOf } from "../lib/changes";
 import { t } from "../texts";
 import classes from "./ChangeRows.module.css";
 import { When } from "./When";
 
-export function ChangeRows({ path, items }: { path: EnvironmentPath; items: readonly Change[] }) {
-  const { data: flags } = useQuery(flagsQuery(path));
-  const names = useMemo(() => new Map(flags?.map((flag) => [flag.id, flag.name])), [flags]);
+interface Props {
+  readonly items: readonly Change[];
+  /** By the flags' ids. */
+  readonly flagNames: ReadonlyMap<string, string>;
+}
+
+export function ChangeRows({ items, flagNames }: Props) {
   return (
     <ol className={classes.list}>
       {items.map((each) => (
@@ -21,7 +21,7 @@ export function ChangeRows({ path, items }: { path: EnvironmentPath; items: read
           <div className={classes.sentence}>
             <span>
               <span className={classes.who}>{each.actor.email ?? t.changes.commandLine}</span> {verbOf(each)}{" "}
-              <span className={classes.what}>{subjectOf(each, names)}</span>
+              <span className={classes.what}>{subjectOf(each, flagNames)}</span>
             </span>
             <span className={classes.when}>
               <When at={each.at} />

@@ -5,10 +5,11 @@ import type { Evaluation, FlagEvaluation } from "../api/history";
 import { inFull, timeOfDay } from "../lib/time";
 import { t } from "../texts";
 import { Answer } from "./Answer";
+import { Attributes } from "./Attributes";
 import classes from "./History.module.css";
 import { useNow } from "./When";
 
-type Call = Pick<Evaluation, "evaluated_at" | "user_id" | "user_email">;
+type Call = Pick<Evaluation, "evaluated_at" | "user_id" | "user_email" | "attributes">;
 
 export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[] }) {
   return (
@@ -99,6 +100,7 @@ function Who({ call }: { call: Call }) {
     <td className={classes.who}>
       {name ?? <span className={classes.anonymous}>{t.history.anonymous}</span>}
       {call.user_id && call.user_email && <small>{call.user_email}</small>}
+      <Attributes of={call.attributes} />
     </td>
   );
 }

@@ -26,7 +26,14 @@ export default function FlagHistory({ search, ...place }: FlagPlace & { search: 
     void navigate({ search: toFlagPage({ ...next, tab: "history" }), replace: true });
   return (
     <>
-      <HistoryFilters search={search} onChange={onFilter} live={live} onLive={setLive} />
+      <HistoryFilters
+        path={place.path}
+        search={search}
+        onChange={onFilter}
+        live={live}
+        onLive={setLive}
+        flag={place.flag}
+      />
       <EvaluationPages
         here={place}
         filter={filter}

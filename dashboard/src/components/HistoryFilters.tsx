@@ -1,26 +1,32 @@
 /** Filters of an evaluation history. The selection is in the URL. */
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
+import type { EnvironmentPath, Flag } from "../api/client";
 import { PERIODS } from "../lib/periods";
 import { ANSWERS, type HistorySearch } from "../lib/search";
 import { useTyped } from "../lib/useTyped";
 import { t } from "../texts";
 import { IconBroadcast } from "./icons";
 import classes from "./History.module.css";
+import { OutcomeFilters } from "./OutcomeFilters";
 
 interface Props {
+  readonly path: EnvironmentPath;
   readonly search: HistorySearch;
   readonly onChange: (search: HistorySearch) => void;
   readonly live: boolean;
   readonly onLive: (live: boolean) => void;
   /** The flag keys to filter by; not set for the history of one flag. */
   readonly flagKeys?: readonly string[];
+  /** The flag of the history, or the one that is filtered by. */
+  readonly flag: Flag | undefined;
 }
 
 const TYPING_MILLISECONDS = 300;
 const PROPOSED_KEYS = 50;
+const OF_A_FLAG = { answer: "any", variant: "", rule: "" };
 
-export function HistoryFilters({ search, onChange, live, onLive, flagKeys }: Props) {
+export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys, flag }: Props) {
   const choose = (part: Readonly<Partial<Record<keyof HistorySearch, string>>>) =>
     onChange({ ...search, ...part } as HistorySearch);
   const needsFlag = flagKeys !== undefined && !search.flag;
@@ -35,7 +41,7 @@ export function HistoryFilters({ search, onChange, live, onLive, flagKeys }: Pro
           data={flagKeys}
           limit={PROPOSED_KEYS}
           value={search.flag ?? ""}
-          onChange={(flag) => choose(flag ? { flag } : { flag, answer: "any" })}
+          onChange={(key) => choose({ ...OF_A_FLAG, flag: key, ...(key && { answer: search.answer ?? "any" }) })}
         />
       )}
       <NativeSelect
@@ -46,6 +52,7 @@ export function HistoryFilters({ search, onChange, live, onLive, flagKeys }: Pro
         onChange={(event) => choose({ answer: event.currentTarget.value })}
         data={ANSWERS.map((value) => ({ value, label: t.history.answers[value] }))}
       />
+      {flag && <OutcomeFilters path={path} flag={flag} search={search} onChoose={choose} />}
       <NativeSelect
         label={t.history.period}
         value={search.period ?? "day"}

@@ -13,7 +13,20 @@ export interface FieldChange {
 }
 
 // Fields that change every time, or that only say where the resource belongs.
-const UNSPOKEN = new Set(["id", "created_at", "updated_at", "project_id", "environment_id", "flag_id", "owner_id"]);
+const UNSPOKEN = new Set([
+  "id",
+  "created_at",
+  "updated_at",
+  "project_id",
+  "environment_id",
+  "flag_id",
+  "owner_id",
+  "account_id",
+  "email",
+  "inviter_id",
+  "expires_at",
+  "sent_at",
+]);
 // What a creation or a deletion need not mention.
 const DEFAULTS: Readonly<Record<string, unknown>> = { fallthrough: "rollout", stickiness: DEFAULT_STICKINESS };
 
@@ -44,6 +57,7 @@ export function verbOf(change: Change): string {
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
+  if (typeof resource.email === "string") return resource.email;
   return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? t.changes.goneFlag);
 }
 

@@ -23,6 +23,10 @@ export interface HistorySearch {
   readonly email?: string;
   readonly flag?: string;
   readonly answer?: (typeof ANSWERS)[number];
+  /** A variant of the flag. */
+  readonly variant?: string;
+  /** The id of a rule of the flag. */
+  readonly rule?: string;
   readonly period?: Period;
 }
 
@@ -44,6 +48,8 @@ export function toHistorySearch(raw: Raw): HistorySearch {
     ...text(raw, "email"),
     ...text(raw, "flag"),
     ...choice(raw, "answer", ANSWERS),
+    ...text(raw, "variant"),
+    ...text(raw, "rule"),
     ...choice(raw, "period", PERIODS),
   };
 }

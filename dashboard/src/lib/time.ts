@@ -19,6 +19,7 @@ const clock = new Intl.DateTimeFormat("en", {
 });
 const hour = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
+const dayInUtc = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", timeZone: "UTC" });
 
 /** "3 min ago"; null for the last minute and, because clocks differ, for times in the future. */
 export function ago(moment: string, now: number): string | null {
@@ -43,4 +44,9 @@ export function timeOfDay(moment: string, now: number): string {
 /** A label for the axis of a chart whose intervals are `seconds` long. */
 export function axisLabel(moment: number, seconds: number): string {
   return seconds >= 6 * 3_600 ? day.format(moment) : hour.format(moment);
+}
+
+/** The day, as the server counts days. */
+export function utcDay(moment: number): string {
+  return dayInUtc.format(moment);
 }

@@ -21,6 +21,7 @@ import classes from "./FlagPage.module.css";
 
 const FlagHistory = lazy(() => import("../components/FlagHistory"));
 const ChangePages = lazy(() => import("../components/ChangePages"));
+const Users = lazy(() => import("../components/Users"));
 const FlagUse = lazy(() => import("../components/FlagUse"));
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
@@ -56,6 +57,9 @@ export function FlagPage() {
               <RuleList {...place} rules={rules} />
               <Variants {...place} rules={rules ?? []} />
               <Prerequisites {...place} rules={rules ?? []} />
+              <Suspense fallback={<RowsSkeleton rows={4} />}>
+                <Users {...place} />
+              </Suspense>
             </div>
             <Simulator {...place} rules={rules ?? []} />
           </div>

@@ -32,11 +32,13 @@ export function History() {
   return (
     <Page title={t.history.heading} intro={t.history.intro}>
       <HistoryFilters
+        path={here.path}
         search={search}
         onChange={onFilter}
         live={live}
         onLive={setLive}
         flagKeys={flags?.map((flag) => flag.key) ?? []}
+        flag={flags?.find((flag) => flag.key === search.flag)}
       />
       <EvaluationPages
         here={here}

@@ -2,19 +2,22 @@
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useRef } from "react";
+import { lazy, useRef } from "react";
 import { segmentsQuery } from "../api/segments";
 import { Empty } from "../components/Empty";
-import { IconGroup, IconPlus } from "../components/icons";
+import { IconGroup, IconHistory, IconPlus } from "../components/icons";
 import { Page } from "../components/Page";
 import { RowsSkeleton } from "../components/PageSkeleton";
 import { LoadFailed } from "../components/ProblemPage";
 import { SegmentDialog } from "../components/SegmentDialog";
 import { SegmentRow } from "../components/SegmentRow";
 import classes from "../components/SegmentRow.module.css";
+import { Unfold } from "../components/Unfold";
 import { useDialog } from "../lib/useDialog";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
+
+const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
 
 export function Segments() {
   const project = useProject();
@@ -39,6 +42,9 @@ export function Segments() {
           ))}
         </ul>
       )}
+      <Unfold label={t.segments.changes} icon={<IconHistory size={15} />}>
+        <ProjectChanges projectId={project.id} resource="segment" />
+      </Unfold>
       <SegmentDialog projectId={project.id} {...creation.props} />
     </Page>
   );

@@ -15,6 +15,15 @@ export const history = {
   what: "Result",
   whatAndWhy: "Results and reasons",
   answerNeedsFlag: "Choose a flag first",
+  variantLabel: "Variant",
+  variantAny: "Any variant",
+  rule: "Rule",
+  ruleAny: "Any rule",
+  ruleGone: (id: string) => `Deleted rule ${id}`,
+  ruleNotRecorded:
+    "Rules are recorded only for flags with variants, prerequisites, or conditions or percentages in their rules",
+  attributes: (count: number) => `${count} ${count === 1 ? "attribute" : "attributes"}`,
+  attributesRecorded: "Recorded attributes",
   why: "Why",
   variant: (variant: string) => `variant ${variant}`,
   anonymous: "Unknown user",
@@ -34,12 +43,27 @@ export const history = {
     `${when}: ${on.toLocaleString("en")} on, ${off.toLocaleString("en")} off`,
 };
 
+export const users = {
+  heading: "Users",
+  day: "Day (UTC)",
+  all: (days: number, on: string, off: string) =>
+    `Users in the last ${days} days: ${on} had this flag on, and ${off} had it off.`,
+  unknownAll: (days: number) => `The users of the last ${days} days are still being counted.`,
+  unknown: "Still being counted",
+  none: "No user was recorded in the last 7 days.",
+  exact: "The numbers are exact.",
+  estimated: (error: string) =>
+    `Numbers with ≈ are estimates with a standard error of ${error}%; the other numbers are exact.`,
+  note: "A user who had the flag on and later off is counted in both. Evaluations without a user are not counted.",
+};
+
 export const changes = {
   heading: "Changes",
   intro: "Who changed what, with the values before and after.",
   emptyHeading: "No changes yet",
   emptyText: "All changes to this environment, its flags and their rules are listed here.",
   flagEmptyText: "All changes to this flag and its rules are listed here.",
+  projectEmptyText: "All changes are listed here, including those of what is deleted.",
   before: "Before",
   after: "After",
   commandLine: "Command line",
@@ -61,9 +85,18 @@ export const changes = {
     "rule.created": "added a rule to",
     "rule.updated": "changed a rule of",
     "rule.deleted": "deleted a rule of",
+    "member.added": "added the member",
+    "member.updated": "changed the role of",
+    "member.removed": "removed the member",
+    "invitation.created": "invited",
+    "invitation.sent": "sent the invitation again to",
+    "invitation.accepted": "accepted the invitation for",
+    "invitation.deleted": "revoked the invitation for",
   } as Record<string, string>,
   fields: {
     name: "Name",
+    role: "Role",
+    environments: "Roles in environments",
     key: "Key",
     description: "Description",
     enabled: "State",

@@ -4,7 +4,7 @@ import { accounts } from "./accounts";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { code, flag, flags, rules } from "./flags";
-import { changes, history } from "./history";
+import { changes, history, users } from "./history";
 import { prerequisites } from "./prerequisites";
 import { segments } from "./segments";
 import { deletion, projects, settings } from "./projects";
@@ -32,5 +32,6 @@ export const t = {
   shell,
   simulator,
   trace,
+  users,
   variants,
 };

@@ -10,6 +10,7 @@ export const segments = {
     "A segment is a list of conditions with a name, such as “Beta testers”. Flags of all environments can have rules for it.",
   everyone: "Contains every user, because it has no conditions.",
   members: "Contains users if",
+  changes: "Changes to segments",
   actions: (name: string) => `Actions for ${name}`,
   uses: "Where it is used",
   usesOf: (name: string) => `(${name})`,

@@ -1,5 +1,6 @@
 """The audit trail: who changed what and when, with the values before and after."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -29,7 +30,7 @@ class ProjectChangeFilter:
     """
 
     account: UUID | str | None = None
-    action: str | None = None
+    actions: Collection[str] | None = None
     flag_key: str | None = None
     environment: UUID | str | None = None
     since: datetime | None = None
@@ -97,7 +98,7 @@ async def _resolve(connection: Connection, project_id: UUID, wanted: ProjectChan
             environment_ids = await changes.find_environment_ids(connection, project_id, key)
         case UUID() as environment_id:
             environment_ids = [environment_id]
-    return ChangeFilter(account_id, wanted.action, wanted.flag_key, environment_ids, wanted.since, wanted.until)
+    return ChangeFilter(account_id, wanted.actions, wanted.flag_key, environment_ids, wanted.since, wanted.until)
 
 
 def _page(found: list[NumberedChange], limit: int) -> ChangesPage:

@@ -43,7 +43,7 @@ class ChangeFilter:
     """Which changes of a project to list; None means all."""
 
     actor_id: UUID | None = None
-    action: str | None = None
+    actions: Collection[str] | None = None
     flag_key: str | None = None
     environment_ids: Collection[UUID] | None = None
     since: datetime | None = None
@@ -98,13 +98,11 @@ async def list_project_changes(
 ) -> list[NumberedChange]:
     """The changes in a project, including deleted resources, newest first, with numbers below `before`."""
     query = sa.select(tables.changes).where(_columns.project_id == project_id)
-    for column, value in (
-        (_columns.actor_id, wanted.actor_id),
-        (_columns.action, wanted.action),
-        (_columns.flag_key, wanted.flag_key),
-    ):
+    for column, value in ((_columns.actor_id, wanted.actor_id), (_columns.flag_key, wanted.flag_key)):
         if value is not None:
             query = query.where(column == value)
+    if wanted.actions is not None:
+        query = query.where(_columns.action.in_(wanted.actions))
     if wanted.environment_ids is not None:
         query = query.where(_columns.environment_id.in_(wanted.environment_ids))
     if wanted.since is not None:

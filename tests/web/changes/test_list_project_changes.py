@@ -92,6 +92,8 @@ async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) 
         ("actor=%00@x.com", "actor"),
         ("action=flag.toggle", "action"),
         ("action=", "action"),
+        ("resource=segments", "resource"),
+        ("resource=", "resource"),
         ("flag_key=", "flag_key"),
         ("flag_key=New", "flag_key"),
         ("environment=", "environment"),
@@ -150,6 +152,10 @@ async def test_each_filter_finds_its_changes_and_no_others(ada: Caller, eve: Cal
     assert await actions(ada, project, flag_key="unknown") == []
     assert await actions(ada, project, action="flag.created") == ["flag.created"] * 3
     assert await actions(ada, project, action="environment.deleted", flag_key=flag["key"]) == []
+    assert await actions(ada, project, resource="rule") == ["rule.deleted", "rule.updated", "rule.created"]
+    assert await actions(ada, project, resource="project", action="project.updated") == ["project.updated"]
+    assert await actions(ada, project, resource="segment") == []
+    assert await actions(ada, project, resource="segment", action="project.updated") == []
     inside = ["environment.deleted", "environment.updated", *of_first, "environment.created"]
     for environment in (flag["environment_id"], flag["environment_id"].upper(), "canary"):
         assert await actions(ada, project, environment=environment) == inside

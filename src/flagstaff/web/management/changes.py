@@ -1,7 +1,7 @@
 """HTTP of the audit trail."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -59,6 +59,8 @@ Action = Literal[
     "token.created",
     "token.deleted",
 ]
+
+Resource = Literal["project", "environment", "flag", "rule", "segment", "member", "invitation"]
 
 
 def _read_cursor(given: str) -> int:
@@ -144,6 +146,7 @@ class ProjectChangesQuery(PageQuery):
 
     actor: Annotated[IdOrEmail | None, Field(description="Only changes by this account: its id or email.")] = None
     action: Annotated[Action | None, Field(description="Only this action.")] = None
+    resource: Annotated[Resource | None, Field(description="Only changes to resources of this kind.")] = None
     flag_key: Annotated[
         FlagKey | None, Field(description="Only changes of flags with this key, even deleted, and their rules.")
     ] = None
@@ -155,7 +158,13 @@ class ProjectChangesQuery(PageQuery):
 
     def filter(self) -> ProjectChangeFilter:
         """The filter for the service."""
-        return ProjectChangeFilter(self.actor, self.action, self.flag_key, self.environment, self.since, self.until)
+        return ProjectChangeFilter(self.actor, self._actions(), self.flag_key, self.environment, self.since, self.until)
+
+    def _actions(self) -> list[str] | None:
+        if self.action is None and self.resource is None:
+            return None
+        wanted = (self.action,) if self.action else get_args(Action)
+        return [each for each in wanted if self.resource in (None, each.partition(".")[0])]
 
 
 def _view(numbered: NumberedChange) -> dict[str, Any]:

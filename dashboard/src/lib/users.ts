@@ -1,0 +1,42 @@
+/** How many users had a flag on and off, by day. Days are those of UTC, as the server counts them. */
+
+import type { DistinctUsers, Summary } from "../api/history";
+import { t } from "../texts";
+
+export const DAYS = 7;
+const DAY_MILLISECONDS = 86_400_000;
+
+export interface UsersDay {
+  readonly start: number;
+  /** Null if the number is not known yet. */
+  readonly users: DistinctUsers | null;
+}
+
+/** The start of the first of the last days, of which today is the last. */
+export function firstDay(now: number): string {
+  return new Date((Math.floor(now / DAY_MILLISECONDS) - DAYS + 1) * DAY_MILLISECONDS).toISOString();
+}
+
+/** Every day of a summary, newest first, including those without evaluations. */
+export function daysOf(summary: Summary, flagKey: string): UsersDay[] {
+  const byStart = new Map(summary.flags[flagKey]?.map((each) => [Date.parse(each.start), each]));
+  const days: UsersDay[] = [];
+  for (let start = Date.parse(summary.since); start < Date.parse(summary.until); start += DAY_MILLISECONDS) {
+    const interval = byStart.get(start);
+    days.unshift({ start, users: interval ? (interval.distinct_users ?? null) : { on: 0, off: 0, error: 0 } });
+  }
+  return days;
+}
+
+/** "≈5,120" for an estimate, and "12" for a number that is exact. */
+export function usersInWords(count: number, error: number): string {
+  return (error > 0 && count > 0 ? "≈" : "") + count.toLocaleString("en");
+}
+
+/** How far the numbers can be off: the largest standard error among them. */
+export function accuracyInWords(all: readonly (DistinctUsers | null)[]): string {
+  const error = Math.max(0, ...all.map((each) => each?.error ?? 0));
+  return error > 0
+    ? t.users.estimated((error * 100).toLocaleString("en", { maximumFractionDigits: 1 }))
+    : t.users.exact;
+}
