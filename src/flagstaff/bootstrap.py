@@ -33,6 +33,7 @@ from flagstaff.runtime.spool import Spool
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
+from flagstaff.services.administrators import Administrators
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
@@ -40,6 +41,7 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.impacts import Impacts
+from flagstaff.services.instance import Instance
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
@@ -165,6 +167,7 @@ class Flagstaff:
         tokens = Tokens(settings.secret_key or self._directory.secret_key())
         self.sessions = Sessions(self.database, now, tokens)
         self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
+        self.administrators = Administrators(self.database, now)
         self.access_tokens = AccessTokens(
             self.database,
             now,
@@ -180,6 +183,7 @@ class Flagstaff:
             known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
+            administrators=self.administrators,
             invitations=Invitations(self.database, now, self._mail_invitation),
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
@@ -206,7 +210,7 @@ class Flagstaff:
             impacts=Impacts(self.database, now),
             idempotency=self._idempotency,
             supervisor=self._supervisor,
-            registration=settings.registration,
+            instance=Instance(self.database, now, settings.registration, settings.quotas()),
             limits=limits,
             metrics=self.metrics,
             check_readiness=self._check_readiness,
@@ -358,8 +362,8 @@ class Flagstaff:
 
 
 @asynccontextmanager
-async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
-    """The use cases of accounts for the command line, whether or not a server is running.
+async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
+    """The use cases for the command line, whether or not a server is running; nothing is started.
 
     Raises:
         Error: CONFLICT when the database is not at this version's revision and cannot be migrated because a server may
@@ -370,7 +374,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
         if not await is_current(flagstaff.database):
             await flagstaff.database.close()  # no other connection may have the files open
             await _migrate_alone(settings)
-        yield flagstaff.accounts
+        yield flagstaff
     finally:
         await flagstaff.stop()
 

@@ -57,7 +57,8 @@ def test_it_prints_its_version() -> None:
         (["copy"], ["--to", "postgresql://", "empty"]),
         (["doctor"], ["--mail-to", "--json", "exit status"]),
         (["openapi"], ["OpenAPI"]),
-        (["users"], ["create", "reset-password"]),
+        (["users"], ["create", "reset-password", "promote", "demote"]),
+        (["users", "promote"], ["email", "administrator"]),
         (["users", "create"], ["email", "--password-stdin"]),
         (["users", "reset-password"], ["email", "--password-stdin", "tokens"]),
     ],
@@ -117,6 +118,23 @@ def test_an_email_is_taken_once_and_an_unknown_one_has_no_password(folder: Path)
     assert caught.value.code is Code.NOT_FOUND
     reset = run("users", "reset-password", "ADA@example.com", "--password-stdin", stdin=PASSWORD)
     assert reset.stdout == "Set the password of Ada@Example.com.\n"
+
+
+def test_the_first_account_is_the_administrator_and_others_are_promoted_and_demoted(folder: Path) -> None:
+    for email in ("ada@example.com", "eve@example.com"):
+        run("users", "create", email, "--password-stdin", stdin=PASSWORD)
+    for command, email, code in (
+        ("demote", "ada@example.com", Code.CONFLICT),
+        ("promote", "nobody@example.com", Code.NOT_FOUND),
+        ("demote", "nobody@example.com", Code.NOT_FOUND),
+    ):
+        with pytest.raises(Error) as caught:
+            run("users", command, email)
+        assert caught.value.code is code
+    assert run("users", "promote", "EVE@example.com").stdout == "eve@example.com is an administrator.\n"
+    assert run("users", "demote", "ada@example.com").stdout == "ada@example.com is not an administrator.\n"
+    with pytest.raises(Error):
+        run("users", "demote", "eve@example.com")
 
 
 def test_a_password_is_asked_for_twice_and_not_shown(folder: Path) -> None:

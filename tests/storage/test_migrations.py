@@ -60,7 +60,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = [f"{number:04}" for number in range(1, 16)]
+REVISIONS = [f"{number:04}" for number in range(1, 17)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -532,6 +532,23 @@ async def test_a_downgrade_that_would_drop_access_tokens_is_refused_unless_it_is
         assert await find_token_by_hash(connection, b"a hash", AT) is None
         (change,) = await list_account_changes(connection, account.id, before=None, limit=2)
     assert change.change.actor == Actor(account.id, account.email)
+
+
+async def test_a_downgrade_that_would_reactivate_accounts_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account = make_account(is_administrator=True, deactivated_at=AT)
+    await store_all(database, account)
+    with pytest.raises(Error, match=r"would drop the deactivation of 1 accounts\."):
+        await migrate_store(store, "0015")
+    async with database.read() as connection:
+        assert await find_account(connection, account.id) == account
+    await migrate_store(store, "0015", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await find_account(connection, account.id) == replace(
+            account, is_administrator=False, deactivated_at=None
+        )
 
 
 async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:

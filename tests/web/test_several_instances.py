@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.errors import Code, Error
 from flagstaff.services.passwords import Passwords
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, flag_path, project_path
@@ -169,6 +170,29 @@ async def test_an_access_token_that_is_revoked_at_one_instance_is_refused_by_eve
         assert (await scene.ada.delete(f"{path}/{issued['id']}")).status_code == 204
 
         assert (await scene.second.get(project_path(scene.project))).status_code == 401
+
+
+async def test_an_account_that_is_deactivated_at_one_instance_is_out_at_every_other(scene: Scene, start: Start) -> None:
+    third = await start("third")
+    account = await third.accounts.register(email="eve@example.com", password=_PASSWORD)
+    scene.second.headers["authorization"] = f"Bearer {await log_in(third, email=account.email, password=_PASSWORD)}"
+    assert (await scene.second.get("/api/me")).status_code == 200
+
+    answer = await scene.ada.put(f"/api/admin/accounts/{account.id}", json={"active": False})
+
+    assert answer.status_code == 200
+    assert (await scene.second.get("/api/me")).status_code == 401
+    with pytest.raises(Error) as refusal:
+        await log_in(third, email=account.email, password=_PASSWORD)
+    assert refusal.value.code is Code.FORBIDDEN
+
+
+async def test_registration_that_is_closed_at_one_instance_is_closed_at_every_other(scene: Scene) -> None:
+    assert (await scene.ada.put("/api/admin/settings", json={"registration": "closed"})).status_code == 200
+
+    answer = await scene.second.post("/auth/register", json={"email": "eve@example.com", "password": _PASSWORD})
+
+    assert answer.status_code == 403
 
 
 def check_stored_but_unconfirmed(answer: httpx.Response) -> None:

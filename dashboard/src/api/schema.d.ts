@@ -950,9 +950,29 @@ export interface paths {
         };
         /**
          * List My Changes
-         * @description The changes of your account, newest first: its registration and password changes.
+         * @description The changes of your account, newest first: its registration, new passwords, ended sessions and access tokens.
          */
         get: operations["list_my_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Instance Changes
+         * @description The changes of accounts and of this instance's settings, newest first. For administrators.
+         */
+        get: operations["list_instance_changes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1022,6 +1042,157 @@ export interface paths {
          */
         get: operations["summarise_evaluations"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Accounts
+         * @description The accounts of this instance, newest first. For administrators, as everything under `/api/admin`.
+         */
+        get: operations["list_accounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/accounts/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Account
+         * @description One account with its sessions.
+         */
+        get: operations["get_account"];
+        /**
+         * Update Account
+         * @description Deactivate or reactivate an account, or make it an administrator or not one any more.
+         *
+         *     Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects stay,
+         *     and their SDK keys work. The last administrator cannot be deactivated or demoted.
+         */
+        put: operations["update_account"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/accounts/{account_id}/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End Account Session
+         * @description End a session of an account immediately on every instance.
+         */
+        delete: operations["end_account_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List All Projects
+         * @description The projects of this instance, newest first. What they contain is visible only to their members.
+         */
+        get: operations["list_all_projects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/memberships": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join Project
+         * @description Join a project of this instance. The project's audit trail shows it as `member.joined`.
+         */
+        post: operations["join_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/instance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Instance
+         * @description How much this instance has, its quotas and its health.
+         */
+        get: operations["get_instance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Settings
+         * @description The settings that are changed while the instance runs.
+         */
+        get: operations["get_settings"];
+        /**
+         * Update Settings
+         * @description Open or close registration, on every instance. The value wins over `FLAGSTAFF_REGISTRATION`.
+         */
+        put: operations["update_settings"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1185,6 +1356,35 @@ export interface components {
             last_used_at: string | null;
         };
         /**
+         * AccountDetailsOut
+         * @description An account with its sessions, newest first, and the number of projects that count against its quota.
+         */
+        AccountDetailsOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Email */
+            email: string;
+            /** Administrator */
+            administrator: boolean;
+            /** Active */
+            active: boolean;
+            /** Deactivated At */
+            deactivated_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Projects */
+            projects: number;
+            /** Sessions */
+            sessions: components["schemas"]["AccountSessionOut"][];
+        };
+        /**
          * AccountOut
          * @description An account as its owner sees it.
          */
@@ -1196,6 +1396,49 @@ export interface components {
             id: string;
             /** Email */
             email: string;
+        };
+        /**
+         * AccountSessionOut
+         * @description An open session of an account.
+         */
+        AccountSessionOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Device */
+            device: string | null;
+            /** Address */
+            address: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Last Seen At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            last_seen_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
+        };
+        /**
+         * AccountUpdate
+         * @description What to change.
+         */
+        AccountUpdate: {
+            /** Active */
+            active?: boolean;
+            /** Administrator */
+            administrator?: boolean;
         };
         /**
          * ActorOut
@@ -1218,6 +1461,55 @@ export interface components {
             enabled: boolean;
             /** Variant */
             variant: string | null;
+        };
+        /**
+         * AdministeredAccountOut
+         * @description An account as administrators see it.
+         */
+        AdministeredAccountOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Email */
+            email: string;
+            /** Administrator */
+            administrator: boolean;
+            /** Active */
+            active: boolean;
+            /** Deactivated At */
+            deactivated_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /**
+         * AdministeredProjectOut
+         * @description A project of any account. Its content is visible only to its members.
+         */
+        AdministeredProjectOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Owner Id
+             * Format: uuid
+             */
+            owner_id: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
         };
         /**
          * ChangeOut
@@ -1966,6 +2258,68 @@ export interface components {
             complete: boolean;
         };
         /**
+         * InstanceOut
+         * @description How much this instance has, what it is limited to, and whether it works.
+         */
+        InstanceOut: {
+            /** Version */
+            version: string;
+            /** Accounts */
+            accounts: number;
+            /** Projects */
+            projects: number;
+            /**
+             * Quotas
+             * @description The quotas by the names of their settings.
+             */
+            quotas: {
+                [key: string]: number;
+            };
+            /**
+             * Ready
+             * @description What `/ready` says.
+             */
+            ready: boolean;
+            /**
+             * Problem
+             * @description Why it is not ready.
+             */
+            problem: string | null;
+            /**
+             * Tasks
+             * @description Whether each background task works.
+             */
+            tasks: {
+                [key: string]: boolean;
+            };
+        };
+        /**
+         * InstanceSettingsOut
+         * @description The settings that are changed while the instance runs.
+         */
+        InstanceSettingsOut: {
+            /**
+             * Registration
+             * @enum {string}
+             */
+            registration: "open" | "closed";
+            /**
+             * Is Default
+             * @description Whether the value is that of `FLAGSTAFF_REGISTRATION`.
+             */
+            is_default: boolean;
+        };
+        /**
+         * InstanceSettingsUpdate
+         * @description The settings to change. Null is the value of `FLAGSTAFF_REGISTRATION`.
+         */
+        InstanceSettingsUpdate: {
+            /** Registration */
+            registration?: ("open" | "closed") | null;
+            /** @description Accepted and ignored. */
+            readonly is_default?: unknown;
+        };
+        /**
          * InvitationOut
          * @description An invitation. `sent_at` is when it was last mailed, and null until then.
          */
@@ -2200,6 +2554,22 @@ export interface components {
             };
         };
         /**
+         * NewMembership
+         * @description The project to join, and as what.
+         */
+        NewMembership: {
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "editor" | "viewer";
+        };
+        /**
          * NewProject
          * @description A new project.
          */
@@ -2417,7 +2787,7 @@ export interface components {
             errors?: components["schemas"]["FieldProblem"][] | null;
             /**
              * Permission
-             * @description The permission that your role does not have.
+             * @description The permission that your role or your token does not have.
              * @default null
              */
             permission?: string | null;
@@ -2991,7 +3361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3071,6 +3441,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3519,7 +3898,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3588,7 +3967,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3662,7 +4041,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3729,7 +4108,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3809,7 +4188,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3893,7 +4272,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4106,7 +4485,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4186,7 +4565,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4260,7 +4639,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4341,7 +4720,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4426,7 +4805,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4507,7 +4886,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4591,7 +4970,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4667,7 +5046,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4734,7 +5113,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4819,7 +5198,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4903,7 +5282,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4985,7 +5364,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5169,7 +5548,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5254,7 +5633,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5340,7 +5719,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5421,7 +5800,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5496,7 +5875,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5579,7 +5958,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5664,7 +6043,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5750,7 +6129,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5831,7 +6210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5906,7 +6285,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5983,7 +6362,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6067,7 +6446,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6153,7 +6532,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6240,7 +6619,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6322,7 +6701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6407,7 +6786,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6499,7 +6878,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6602,7 +6981,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6689,7 +7068,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6777,7 +7156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6860,7 +7239,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6937,7 +7316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7021,7 +7400,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7102,7 +7481,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7202,7 +7581,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7267,7 +7646,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
                 resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "member" | "invitation") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
@@ -7314,7 +7693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7397,7 +7776,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7495,6 +7874,75 @@ export interface operations {
             };
         };
     };
+    list_instance_changes: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesPageOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_evaluations: {
         parameters: {
             query?: {
@@ -7554,7 +8002,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7650,7 +8098,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7736,7 +8184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7747,6 +8195,667 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_accounts: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+                /** @description Only accounts whose address contains this, ignoring case. */
+                email?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdministeredAccountOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountDetailsOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdministeredAccountOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    end_account_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_all_projects: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdministeredProjectOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    join_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMembership"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_instance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceSettingsOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceSettingsUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceSettingsOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

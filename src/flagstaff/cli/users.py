@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from flagstaff.bootstrap import open_accounts
+from flagstaff.bootstrap import open_service
 from flagstaff.domain.accounts import Account, check_email, check_password
 from flagstaff.domain.errors import invalid_field
 from flagstaff.settings import Settings
 
-app = typer.Typer(help="Create accounts and reset passwords.", no_args_is_help=True)
+app = typer.Typer(help="Create accounts, reset passwords, and choose administrators.", no_args_is_help=True)
 
 Email = Annotated[str, typer.Argument(help="The account's email.")]
 FromStdin = Annotated[
@@ -35,14 +35,33 @@ def reset_password(email: Email, password_stdin: FromStdin = False) -> None:
     typer.echo(f"Set the password of {account.email}.")
 
 
+@app.command()
+def promote(email: Email) -> None:
+    """Make an account an administrator of this instance."""
+    account = asyncio.run(_set_administrator(email, is_administrator=True))
+    typer.echo(f"{account.email} is an administrator.")
+
+
+@app.command()
+def demote(email: Email) -> None:
+    """Make an administrator an ordinary account again; the last one is refused."""
+    account = asyncio.run(_set_administrator(email, is_administrator=False))
+    typer.echo(f"{account.email} is not an administrator.")
+
+
+async def _set_administrator(email: str, *, is_administrator: bool) -> Account:
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.administrators.set_administrator(email=email, is_administrator=is_administrator)
+
+
 async def _create(email: str, password: str) -> Account:
-    async with open_accounts(Settings.load(os.environ)) as accounts:
-        return await accounts.register(email=email, password=password)
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.accounts.register(email=email, password=password)
 
 
 async def _set_password(email: str, password: str) -> Account:
-    async with open_accounts(Settings.load(os.environ)) as accounts:
-        return await accounts.set_password(email=email, password=password)
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.accounts.set_password(email=email, password=password)
 
 
 def _read_password(from_stdin: bool) -> str:

@@ -25,12 +25,22 @@ _PRODUCT = "flagstaff"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A person's account; `password_hash` is an Argon2id string and never leaves the server."""
+    """A person's account; `password_hash` is an Argon2id string and never leaves the server.
+
+    An administrator manages the accounts of the instance.
+    """
 
     id: UUID
     email: str
     password_hash: str
     created_at: datetime
+    is_administrator: bool = False
+    deactivated_at: datetime | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the account can be used."""
+        return self.deactivated_at is None
 
 
 def check_email(value: str) -> str:

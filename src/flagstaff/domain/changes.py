@@ -11,6 +11,7 @@ from flagstaff.domain.access_tokens import AccessToken
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.conditions import Condition
 from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.instance import InstanceSettings
 from flagstaff.domain.invitations import Invitation
 from flagstaff.domain.members import Member
 from flagstaff.domain.moments import format_moment
@@ -21,9 +22,21 @@ from flagstaff.domain.segments import Segment
 from flagstaff.domain.sessions import Session
 from flagstaff.domain.variants import Variant
 
-Resource = Account | Session | AccessToken | Project | Environment | Flag | Rule | Segment | Member | Invitation
+Resource = (
+    Account
+    | Session
+    | AccessToken
+    | Project
+    | Environment
+    | Flag
+    | Rule
+    | Segment
+    | Member
+    | Invitation
+    | InstanceSettings
+)
 
-_ABOUT_PEOPLE = ("account.", "token.", "member.", "invitation.")
+_ABOUT_PEOPLE = ("account.", "instance.", "token.", "member.", "invitation.")
 _SECRET = frozenset({"sdk_key", "password_hash"})
 
 

@@ -1,4 +1,4 @@
-"""Resolves ids in a path to resources and requires a permission to use them.
+"""Resolves ids in a path to resources and requires a permission to use them, or to be an administrator.
 
 Everything in a project of which the actor is not a member is NOT_FOUND; what a member may not do is FORBIDDEN. A write
 locks the project first (`for_update`), so that the writes to one project are serialized, also with changes of roles.
@@ -14,7 +14,7 @@ from flagstaff.domain.flags import Flag
 from flagstaff.domain.members import Member
 from flagstaff.domain.permissions import LimitedMember, Permission, require
 from flagstaff.domain.projects import Environment, Project
-from flagstaff.storage import access_tokens, environments, flags, members, projects
+from flagstaff.storage import access_tokens, administrators, environments, flags, members, projects
 from flagstaff.storage.database import Connection
 
 Reach = Mapping[UUID, frozenset[str] | None]
@@ -125,6 +125,13 @@ def limit(actor: Actor, member: Member, reach: Reach | None) -> Member:
         permissions=actor.limits.permissions,
         only_in=reach[member.project_id] if reach is not None else None,
     )
+
+
+async def require_administrator(connection: Connection, actor: Actor) -> None:
+    """Raise Error FORBIDDEN unless the actor is an administrator of the instance."""
+    is_one = actor.account_id is not None and await administrators.is_administrator(connection, actor.account_id)
+    if not is_one:
+        raise Error(Code.FORBIDDEN, "Only administrators of this instance can do this.")
 
 
 def scope_of(flag: Flag) -> Scope:

@@ -21,7 +21,7 @@ from flagstaff.services.admission import admit, find_invitation
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.sessions import Sessions, invalid_token
 from flagstaff.services.tokens import hash_token
-from flagstaff.storage import accounts, sessions
+from flagstaff.storage import accounts, administrators, sessions
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
 
@@ -41,6 +41,8 @@ class Accounts:
     async def register(self, *, email: str, password: str, invitation: str | None = None, client: str = "") -> Account:
         """Create an account, which becomes a member of a project if the token of its invitation is given.
 
+        The first account of an instance is its administrator.
+
         Raises:
             Error: CONFLICT if the email is taken, INVALID if the password is the email or the invitation is not valid
                 for it.
@@ -52,6 +54,8 @@ class Accounts:
         password_hash = await self.passwords.hash(password, client=client)
         account = Account(uuid7(), email, password_hash, created_at=self.now())
         async with self.database.transaction() as transaction:
+            is_first = await administrators.claim_first_account(transaction.connection, account.id)
+            account = replace(account, is_administrator=is_first)
             await accounts.create_account(transaction.connection, account)
             actor = Actor(account.id, account.email)
             await record(

@@ -9,7 +9,7 @@ from flagstaff.domain.invitations import Invitation
 from flagstaff.domain.members import Member
 from flagstaff.domain.permissions import may_grant
 from flagstaff.services.tokens import hash_token
-from flagstaff.storage import invitations, members, projects
+from flagstaff.storage import accounts, invitations, members, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Transaction
 
@@ -23,13 +23,16 @@ async def find_invitation(
 
     Raises:
         Error: INVALID at `field`, with one text for every reason: a link is unknown, used, revoked, replaced, expired
-            or another address's, or its inviter may no longer give the role.
+            or another address's, or its inviter may no longer give the role or is deactivated.
     """
     invitation = await invitations.find_invitation(connection, hash_token(token), now)
     if invitation is None or email_identity(invitation.email) != email_identity(email):
         raise _invalid_invitation(field)
     inviter = await members.find_member(connection, invitation.project_id, invitation.inviter_id)
     if inviter is None or not may_grant(inviter, invitation.role):
+        raise _invalid_invitation(field)
+    account = await accounts.find_account(connection, inviter.account_id)
+    if account is None or not account.is_active:
         raise _invalid_invitation(field)
     return invitation
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flagstaff.domain.changes import Actor, NumberedChange
 from flagstaff.domain.permissions import Permission
-from flagstaff.services.access import open_environment, open_project
+from flagstaff.services.access import open_environment, open_project, require_administrator
 from flagstaff.storage import changes
 from flagstaff.storage.accounts import find_account_by_email
 from flagstaff.storage.changes import ChangeFilter
@@ -72,6 +72,13 @@ class Changes:
             items = await changes.list_environment_changes(
                 connection, environment_id, flag_id=flag_id, before=before, limit=limit + 1
             )
+        return _page(items, limit)
+
+    async def list_instance_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:
+        """The changes of accounts and of the instance's settings, for its administrators; raises Error FORBIDDEN."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+            items = await changes.list_instance_changes(connection, before=before, limit=limit + 1)
         return _page(items, limit)
 
     async def list_own_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:

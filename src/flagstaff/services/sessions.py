@@ -34,7 +34,8 @@ class Sessions:
         """A bearer token for an account whose owner has proven to be it, in a new session.
 
         Raises:
-            Error: UNAUTHENTICATED if the password was changed after `account` had been read.
+            Error: UNAUTHENTICATED if the password was changed after `account` had been read, FORBIDDEN if the account
+                is deactivated.
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -42,6 +43,8 @@ class Sessions:
             present = await accounts.find_account(connection, account.id)
             if present is None or present.password_hash != account.password_hash:
                 raise Error(Code.UNAUTHENTICATED, "The password has been changed meanwhile. Log in again.")
+            if not present.is_active:
+                raise Error(Code.FORBIDDEN, "This account has been deactivated. Ask an administrator of this instance.")
             return await self.open_within(connection, account, origin)
 
     async def open_within(self, connection: Connection, account: Account, origin: Origin) -> str:

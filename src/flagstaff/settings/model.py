@@ -186,7 +186,8 @@ class Settings:
         metadata=_read_by(
             values.choice_parser(Registration),
             "open",
-            "open: anyone who can reach the server can create an account; closed: only `flagstaff users create` can.",
+            "open: anyone who can reach the server can create an account; closed: only `flagstaff users create` and "
+            "invitations can. Administrators can change it while the server runs.",
         )
     )
     trusted_proxies: tuple[IPNetwork, ...] = field(
@@ -239,6 +240,11 @@ class Settings:
             read[setting.name] = _value(setting, given, read)
         _refuse_unknown_names(given)
         return cls(**read)
+
+    def quotas(self) -> dict[str, int]:
+        """The settings that limit how much of something there may be, by their variables."""
+        quotas = (each for each in dataclasses.fields(self) if each.name.startswith("max_"))
+        return {_variable(each): getattr(self, each.name) for each in quotas}
 
     @classmethod
     def rows(cls) -> list[SettingRow]:

@@ -29,6 +29,7 @@ _token = sa.select(
 # Used by every request with a token.
 _by_hash = _token.where(
     _columns.token_hash == sa.bindparam("token_hash"),
+    tables.accounts.c.deactivated_at.is_(None),
     sa.or_(_columns.expires_at.is_(None), _columns.expires_at > sa.bindparam("now", type_=tables.Moment)),
 )
 _present = sa.select(_columns.id).where(_columns.id == sa.bindparam("token"))
@@ -60,7 +61,7 @@ async def create_token(connection: AsyncConnection, token: AccessToken, token_ha
 
 
 async def find_token_by_hash(connection: AsyncConnection, token_hash: bytes, now: datetime) -> AccessToken | None:
-    """The token with this hash, unless it has expired."""
+    """The token with this hash, unless it has expired or its account is deactivated."""
     row = (await connection.execute(_by_hash, {"token_hash": token_hash, "now": now})).one_or_none()
     return _from_row(row) if row else None
 
@@ -90,6 +91,11 @@ async def delete_member_tokens(connection: AsyncConnection, project_id: UUID, ac
     """Delete the tokens for a project that an account has made."""
     ours = (_columns.project_id == project_id, _columns.account_id == account_id)
     await connection.execute(tables.access_tokens.delete().where(*ours))
+
+
+async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -> None:
+    """Delete all tokens that an account has made."""
+    await connection.execute(tables.access_tokens.delete().where(_columns.account_id == account_id))
 
 
 async def note_used(connection: AsyncConnection, used: Mapping[UUID, datetime]) -> None:

@@ -1,5 +1,6 @@
 """Accounts, their password resets, ended tokens and known clients in the database."""
 
+import re
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -8,11 +9,20 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.accounts import Account, email_identity
+from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
+from flagstaff.storage.lists import Listing
 
 _columns = tables.accounts.c
-_account = sa.select(_columns.id, _columns.email, _columns.password_hash, _columns.created_at)
+_account = sa.select(
+    _columns.id,
+    _columns.email,
+    _columns.password_hash,
+    _columns.created_at,
+    _columns.is_administrator,
+    _columns.deactivated_at,
+)
 _by_id = _account.where(_columns.id == sa.bindparam("account"))
 _token = sa.bindparam("token", type_=sa.Uuid)
 _its_session = sa.and_(tables.sessions.c.id == _token, tables.sessions.c.account_id == _columns.id)
@@ -20,7 +30,13 @@ _its_session = sa.and_(tables.sessions.c.id == _token, tables.sessions.c.account
 _by_token = (
     _by_id.add_columns(tables.sessions.c.last_seen_at)
     .select_from(tables.accounts.outerjoin(tables.sessions, _its_session))
-    .where(~sa.exists().where(tables.ended_tokens.c.id == _token))
+    .where(_columns.deactivated_at.is_(None), ~sa.exists().where(tables.ended_tokens.c.id == _token))
+)
+_like = sa.bindparam("like", type_=sa.Text)
+_matching = Listing(
+    _account.where(_columns.email_identity.like(_like, escape="\\")),
+    (_columns.created_at, _columns.id),
+    descending=True,
 )
 
 
@@ -39,6 +55,8 @@ async def create_account(connection: AsyncConnection, account: Account) -> None:
         "email_identity": email_identity(account.email),
         "password_hash": account.password_hash,
         "created_at": account.created_at,
+        "is_administrator": account.is_administrator,
+        "deactivated_at": account.deactivated_at,
     }
     with unique_or("An account with this email exists already."):
         await connection.execute(tables.accounts.insert().values(values))
@@ -51,7 +69,7 @@ async def find_account(connection: AsyncConnection, account_id: UUID) -> Account
 
 
 async def find_token_account(connection: AsyncConnection, account_id: UUID, token_id: UUID) -> TokenAccount | None:
-    """The account with this id and the token's session, unless the token has been ended."""
+    """The account with this id and the token's session, unless the token has been ended or the account deactivated."""
     row = (await connection.execute(_by_token, {"account": account_id, "token": token_id})).one_or_none()
     return TokenAccount(Account(*row[:-1]), row[-1]) if row else None
 
@@ -60,6 +78,17 @@ async def find_account_by_email(connection: AsyncConnection, email: str) -> Acco
     """The account with this email, ignoring case."""
     row = (await connection.execute(_account.where(_columns.email_identity == email_identity(email)))).one_or_none()
     return Account(*row) if row else None
+
+
+async def list_accounts(connection: AsyncConnection, email: str, window: Window = WHOLE) -> list[Account]:
+    """The accounts whose address contains a text, ignoring case, newest first, by their creation and their id."""
+    escaped = re.sub(r"([\\%_])", r"\\\1", email_identity(email))
+    return [Account(*tuple(row)) for row in await _matching.rows(connection, window, {"like": f"%{escaped}%"})]
+
+
+async def set_deactivated(connection: AsyncConnection, account_id: UUID, at: datetime | None) -> None:
+    """Deactivate an account, or with None reactivate it."""
+    await connection.execute(tables.accounts.update().where(_columns.id == account_id).values(deactivated_at=at))
 
 
 async def set_password_hash(connection: AsyncConnection, account_id: UUID, password_hash: str) -> None:

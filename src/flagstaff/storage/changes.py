@@ -131,6 +131,12 @@ async def list_account_changes(
     return await _list(connection, query, before, limit)
 
 
+async def list_instance_changes(connection: AsyncConnection, *, before: int | None, limit: int) -> list[NumberedChange]:
+    """The changes in no project, which are those of accounts and of the instance, newest first."""
+    query = sa.select(tables.changes).where(_columns.project_id.is_(None))
+    return await _list(connection, query, before, limit)
+
+
 async def find_environment_ids(connection: AsyncConnection, project_id: UUID, key: str) -> list[UUID]:
     """The ids of every environment that a project has or had under a key."""
     query = sa.select(_columns.resource_id).where(

@@ -1,6 +1,7 @@
 """Projects in the database."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -32,6 +33,7 @@ _of_member = Listing(
     (_columns.created_at, _columns.id),
     descending=True,
 )
+_of_all = Listing(_project, (_columns.created_at, _columns.id), descending=True)
 _count = sa.select(sa.func.count()).where(_columns.owner_id == sa.bindparam("owner"))
 _update = tables.projects.update().where(_columns.id == sa.bindparam("project"))
 _delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
@@ -64,6 +66,12 @@ async def list_projects(connection: AsyncConnection, account_id: UUID, window: W
     """An account's projects, newest first, by the time of their creation and their id; converted when read."""
     rows = await _of_member.rows(connection, window, {"account": account_id})
     return (Project(*tuple(row)) for row in rows)
+
+
+async def list_all_projects(connection: AsyncConnection, window: Window = WHOLE) -> list[Project]:
+    """The projects of all accounts without their SDK keys, newest first, by the time of their creation and their id."""
+    rows = await _of_all.rows(connection, window, {})
+    return [replace(Project(*tuple(row)), sdk_key=None) for row in rows]
 
 
 async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:

@@ -64,6 +64,16 @@ accounts = sa.Table(
     sa.Column("email_identity", sa.Text, nullable=False, unique=True),
     sa.Column("password_hash", sa.Text, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
+    sa.Column("is_administrator", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("deactivated_at", Moment),
+)
+
+# The settings that were changed while the instance ran, and its first account.
+instance_settings = sa.Table(
+    "instance_settings",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
 )
 
 password_resets = sa.Table(

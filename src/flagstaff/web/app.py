@@ -1,5 +1,6 @@
 """All routes and middleware."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
@@ -11,9 +12,11 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff import __version__
+from flagstaff.domain.errors import Error
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
+from flagstaff.services.administrators import Administrators
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
@@ -21,6 +24,7 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.impacts import Impacts
+from flagstaff.services.instance import Instance
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
@@ -41,12 +45,14 @@ from flagstaff.web.health import Shared
 from flagstaff.web.management import (
     access_tokens,
     accounts,
+    administration,
     changes,
     environments,
     explanations,
     flags,
     history,
     impacts,
+    instance,
     invitations,
     members,
     projects,
@@ -62,6 +68,7 @@ from flagstaff.web.openapi import describe
 from flagstaff.web.sdk.evaluate import PATH, Evaluate
 from flagstaff.web.sdk.evaluate_route import EvaluateRoute
 
+_PAGE_SECONDS = 1.0
 _one_flag = re.compile(f"{PATH}/[^/]+")
 
 
@@ -75,6 +82,7 @@ class State:
     known_clients: KnownClients
     projects: Projects
     members: Members
+    administrators: Administrators
     invitations: Invitations
     environments: Environments
     segments: Segments
@@ -86,10 +94,19 @@ class State:
     impacts: Impacts
     idempotency: Idempotency
     supervisor: Supervisor
-    registration: Registration
+    instance: Instance
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
+
+    async def find_registration(self) -> Registration:
+        """Whether the dashboard offers to create an account."""
+        try:
+            async with asyncio.timeout(_PAGE_SECONDS):
+                is_open = await self.instance.is_registration_open()
+        except (Error, TimeoutError):  # the page does not need the database
+            return self.instance.default_registration
+        return "open" if is_open else "closed"
 
     async def render_figures(self) -> tuple[bytes, str]:
         """The text that Prometheus reads, and its content type."""
@@ -115,6 +132,8 @@ def create_api() -> FastAPI:
         changes,
         history,
         summaries,
+        administration,
+        instance,
         health,
     )
     for resource in resources:
@@ -140,7 +159,7 @@ def create_app(
     """The whole application, from the outermost middleware to the routes."""
     api = create_api()
     add_docs(api, _description())
-    api.router.default = Dashboard(api.router.default, registration=state.registration)
+    api.router.default = Dashboard(api.router.default, find_registration=Shared(state.find_registration))
     for part in fields(state):
         setattr(api.state, part.name, getattr(state, part.name))
     api.state.readiness = Shared(state.check_readiness)

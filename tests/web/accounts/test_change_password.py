@@ -101,4 +101,14 @@ async def test_a_change_leaves_its_row_without_a_secret(ada: Caller, list_change
     row = (await list_changes())[-1]
     assert row["action"] == "account.password_changed"
     assert str(row["actor_id"]) == str(row["resource_id"]) == ada.account["id"]
-    assert row["before"].keys() == row["after"].keys() == {"id", "email", "created_at"}
+    assert (
+        row["before"].keys()
+        == row["after"].keys()
+        == {
+            "id",
+            "email",
+            "created_at",
+            "is_administrator",
+            "deactivated_at",
+        }
+    )

@@ -175,4 +175,9 @@ async def test_a_registration_leaves_its_row_without_the_password(client: Caller
     assert change["action"] == "account.registered"
     assert (str(change["actor_id"]), change["actor_email"]) == (account["id"], "ada@example.com")
     assert change["before"] is None
-    assert change["after"] == {**account, "created_at": "2026-11-20T10:00:00.000000Z"}
+    assert change["after"] == {
+        **account,
+        "created_at": "2026-11-20T10:00:00.000000Z",
+        "is_administrator": True,  # it is the first
+        "deactivated_at": None,
+    }

@@ -118,7 +118,7 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     assert await actions(ada, project) == EVERYTHING
     assert await actions(ada, project, limit=2) == EVERYTHING
     of_segments = {f"segment.{verb}" for verb in ("created", "updated", "deleted")}
-    of_people = {f"member.{verb}" for verb in ("added", "updated", "removed")}
+    of_people = {f"member.{verb}" for verb in ("added", "updated", "removed", "joined")}
     of_people |= {f"invitation.{verb}" for verb in ("created", "sent", "accepted", "deleted")}
     of_people |= {f"token.{verb}" for verb in ("created", "deleted")}
     assert {*EVERYTHING, *of_segments, *of_people} == set(get_args(Action))

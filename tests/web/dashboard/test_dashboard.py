@@ -14,6 +14,10 @@ from tests.support.api import Caller
 HTML = {"accept": "text/html,application/xhtml+xml"}
 
 
+async def is_open() -> Registration:
+    return "open"
+
+
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
     """The output of a build."""
@@ -37,7 +41,7 @@ async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
 @pytest.fixture
 def browser(built: Path) -> httpx.AsyncClient:
     """A client of only the dashboard, which requests pages."""
-    transport = httpx.ASGITransport(app=Dashboard(not_found, built))
+    transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_registration=is_open))
     return httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML)
 
 
@@ -111,7 +115,7 @@ async def test_files_come_in_the_best_encoding_that_is_accepted(
 
     scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js"}
     scope["headers"] = [(b"accept-encoding", accepted.encode())]
-    await Dashboard(not_found, built)(scope, receive, keep)
+    await Dashboard(not_found, built, find_registration=is_open)(scope, receive, keep)
     headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     assert messages[1]["body"] == body.encode()
     assert headers.get("content-encoding") == encoding
@@ -130,7 +134,7 @@ async def test_files_without_a_fingerprint_are_revalidated(browser: httpx.AsyncC
 
 
 async def test_without_a_build_the_page_says_how_to_make_one(tmp_path: Path) -> None:
-    transport = httpx.ASGITransport(app=Dashboard(not_found, tmp_path))
+    transport = httpx.ASGITransport(app=Dashboard(not_found, tmp_path, find_registration=is_open))
     async with httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML) as client:
         answer = await client.get("/")
     assert answer.status_code == 503
@@ -146,6 +150,9 @@ async def test_in_the_whole_service_unknown_addresses_stay_problems(client: Call
 
 @pytest.mark.parametrize("registration", get_args(Registration))
 async def test_the_page_says_whether_registration_is_open(built: Path, registration: Registration) -> None:
-    transport = httpx.ASGITransport(app=Dashboard(not_found, built, registration=registration))
+    async def find() -> Registration:
+        return registration
+
+    transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_registration=find))
     async with httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML) as browser:
         assert f'data-x="{registration}"' in (await browser.get("/sign-in")).text

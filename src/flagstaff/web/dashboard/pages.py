@@ -6,7 +6,7 @@ new for every page.
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,31 +61,49 @@ class _File:
 class Dashboard:
     """Answers requests that match no route of the application. It reads its files only once."""
 
-    def __init__(self, not_found: ASGIApp, directory: Path = DIRECTORY, *, registration: Registration = "open") -> None:
-        """Requests that do not belong to the dashboard are passed to `not_found`; the page shows `registration`."""
+    def __init__(
+        self,
+        not_found: ASGIApp,
+        directory: Path = DIRECTORY,
+        *,
+        find_registration: Callable[[], Awaitable[Registration]],
+    ) -> None:
+        """Requests that do not belong to the dashboard are passed to `not_found`; the page shows the registration."""
         self._not_found = not_found
+        self._find_registration = find_registration
         page = directory / "index.html"
+<<<<<<< HEAD
         self._page = page.read_text().replace(_REGISTRATION, registration) if page.is_file() else None
         self._files = _read_all(directory)
+=======
+        self._page = page.read_text() if page.is_file() else None
+        self._files = {
+            f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
+            for path in sorted(directory.rglob("*"))
+            if path.suffix in _MEDIA_TYPES
+        }
+>>>>>>> 059ab5e (Give instances administrators, who manage accounts and registration)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._find(scope) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
+        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        answer = await self._find(scope) if is_read else None
         await (answer or self._not_found)(scope, receive, send)
 
-    def _find(self, scope: Scope) -> Response | None:
+    async def _find(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         file = self._files.get(scope["path"])
         if file is not None:
             return _file_response(file, headers.get("accept-encoding", ""))
         is_page = "text/html" in headers.get("accept", "") and not _OTHERS.match(scope["path"])
-        return self._page_response() if is_page or scope["path"] == "/" else None
+        return await self._page_response() if is_page or scope["path"] == "/" else None
 
-    def _page_response(self) -> Response:
+    async def _page_response(self) -> Response:
         nonce = secrets.token_urlsafe(16)
         headers = {**_NO_CACHE, "content-security-policy": _POLICY.format(nonce=nonce), "vary": "Accept"}
         if self._page is None:
             return HTMLResponse(_NOT_BUILT, 503, headers=headers)
-        return HTMLResponse(self._page.replace(_NONCE, nonce), headers=headers)
+        page = self._page.replace(_REGISTRATION, await self._find_registration()).replace(_NONCE, nonce)
+        return HTMLResponse(page, headers=headers)
 
 
 @cache

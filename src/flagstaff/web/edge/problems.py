@@ -21,13 +21,16 @@ class ProblemDocument(BaseModel):
     detail: str = Field(examples=["The request is invalid."])
     request_id: str
     errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, if the input is invalid.")
-    permission: str | None = Field(default=None, description="The permission that your role does not have.")
+    permission: str | None = Field(
+        default=None, description="The permission that your role or your token does not have."
+    )
 
 
 _DESCRIPTIONS = {
     400: "Malformed or invalid input; `errors` names the fields.",
     401: "The access token is missing, malformed or expired.",
-    403: "Your role in the project does not have the `permission`; or registration is closed.",
+    403: "Your role in the project, or your access token, does not have the `permission`; only administrators, or only "
+    "people, can do this; registration is closed; or the account is deactivated.",
     404: "The resource does not exist or is not yours.",
     409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
     "used for another request.",

@@ -11,6 +11,7 @@ from flagstaff.domain.accounts import Account
 from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
+from flagstaff.services.instance import Instance
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.sessions import Sessions
 from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission, widest_network
@@ -117,7 +118,8 @@ def _has_invitation(body: bytes) -> bool:
 
 
 async def _require_open_registration(request: Request) -> None:
-    if request.app.state.registration == "closed" and not _has_invitation(await request.body()):
+    instance: Instance = request.app.state.instance
+    if not await instance.is_registration_open() and not _has_invitation(await request.body()):
         raise Error(Code.FORBIDDEN, _CLOSED)
 
 
@@ -154,7 +156,7 @@ async def register(body: Registration, accounts: Service, client: Client) -> Res
 @router.post(
     "/auth/login",
     response_model=TokenOut,
-    responses=problems(400, 401, 413, 429, 503),
+    responses=problems(400, 401, 403, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
 async def log_in(

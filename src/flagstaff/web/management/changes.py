@@ -52,6 +52,7 @@ Action = Literal[
     "member.added",
     "member.updated",
     "member.removed",
+    "member.joined",
     "invitation.created",
     "invitation.sent",
     "invitation.accepted",
@@ -240,5 +241,13 @@ async def list_changes(
 
 @router.get("/me/changes", response_model=ChangesPageOut, responses=problems(400, 401, 503))
 async def list_my_changes(query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service) -> Response:
-    """The changes of your account, newest first: its registration and password changes."""
+    """The changes of your account, newest first: its registration, new passwords, ended sessions and access tokens."""
     return _page_response(await changes.list_own_changes(actor, limit=query.limit, before=query.cursor))
+
+
+@router.get("/admin/changes", response_model=ChangesPageOut, responses=problems(400, 401, 403, 503))
+async def list_instance_changes(
+    query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service
+) -> Response:
+    """The changes of accounts and of this instance's settings, newest first. For administrators."""
+    return _page_response(await changes.list_instance_changes(actor, limit=query.limit, before=query.cursor))

@@ -1,0 +1,161 @@
+"""The instance's administrators: they see and deactivate accounts, and join projects.
+
+They see no flags: for a project of which they are no members, they get the same 404 as everyone. Joining one makes an
+administrator a member, which the project's trail shows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.domain.accounts import Account
+from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
+from flagstaff.domain.errors import Code, Error, not_found
+from flagstaff.domain.lists import WHOLE, Window
+from flagstaff.domain.members import Member, Role
+from flagstaff.domain.projects import Project
+from flagstaff.domain.sessions import Session
+from flagstaff.services.access import require_administrator
+from flagstaff.storage import access_tokens, accounts, administrators, members, projects, sessions
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Connection, Database, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDetails:
+    """An account, how many projects count against its quota, and its open sessions."""
+
+    account: Account
+    projects: int
+    sessions: list[Session]
+
+
+@dataclass(frozen=True, slots=True)
+class Administrators:
+    """The use cases of administrators. All raise Error FORBIDDEN for everyone else."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def list_accounts(self, actor: Actor, email: str | None, window: Window = WHOLE) -> list[Account]:
+        """The accounts whose address contains a text, newest first; a position is a time of creation and an id."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+            return await accounts.list_accounts(connection, email or "", window)
+
+    async def get_account(self, actor: Actor, account_id: UUID) -> AccountDetails:
+        """One account; raises Error NOT_FOUND."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+            account = await _get_account(connection, account_id)
+            return AccountDetails(
+                account,
+                await projects.count_projects(connection, account_id),
+                await sessions.list_sessions(connection, account_id, self.now()),
+            )
+
+    async def update_account(
+        self, actor: Actor, account_id: UUID, *, active: bool | None = None, administrator: bool | None = None
+    ) -> Account:
+        """Deactivate or reactivate an account, or make it an administrator or not one any more; None keeps it.
+
+        Deactivating an account ends its sessions and its access tokens immediately, on every instance.
+
+        Raises:
+            Error: NOT_FOUND; CONFLICT if there would be no active administrator any more.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            present = await administrators.lock_administrators(connection)
+            await require_administrator(connection, actor)
+            await accounts.lock_account(connection, account_id)
+            account = await _get_account(connection, account_id)
+            updated = account
+            if administrator is not None:
+                updated = replace(updated, is_administrator=administrator)
+            if active is not None and active != account.is_active:
+                updated = replace(updated, deactivated_at=None if active else self.now())
+            return await self._write(transaction, actor, account, updated, present)
+
+    async def set_administrator(self, *, email: str, is_administrator: bool) -> Account:
+        """The same from the command line, for the account with this email; raises Error NOT_FOUND, CONFLICT."""
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            present = await administrators.lock_administrators(connection)
+            account = await accounts.find_account_by_email(connection, email)
+            if account is None:
+                raise Error(Code.NOT_FOUND, "There is no account with this email.")
+            updated = replace(account, is_administrator=is_administrator)
+            return await self._write(transaction, COMMAND_LINE, account, updated, present)
+
+    async def end_session(self, actor: Actor, account_id: UUID, session_id: UUID) -> None:
+        """End a session of an account immediately on every instance; raises Error NOT_FOUND."""
+        now = self.now()
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await require_administrator(connection, actor)
+            await accounts.lock_account(connection, account_id)
+            session = await sessions.find_session(connection, account_id, session_id, now)
+            if session is None:
+                raise not_found("session")
+            await sessions.end(connection, [session.id])
+            await record(transaction, change_of(actor, "account.session_ended", now, Scope(), before=session))
+
+    async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
+        """All projects without their SDK keys, newest first; a position is a time of creation and an id."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+            return await projects.list_all_projects(connection, window)
+
+    async def join_project(self, actor: Actor, project_id: UUID, role: Role) -> Member:
+        """Make the actor a member of any project; raises Error NOT_FOUND, or CONFLICT if it is one already."""
+        assert actor.account_id is not None
+        assert actor.email is not None
+        now = self.now()
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await require_administrator(connection, actor)
+            if await projects.find_project_for_update(connection, project_id) is None:
+                raise not_found("project")
+            if await members.find_member(connection, project_id, actor.account_id) is not None:
+                raise Error(Code.CONFLICT, "You are a member of this project already.")
+            member = Member(project_id, actor.account_id, actor.email, role, {}, now)
+            await members.save_member(connection, member)
+            await record(transaction, change_of(actor, "member.joined", now, Scope(project_id), after=member))
+            return member
+
+    async def _write(
+        self, transaction: Transaction, actor: Actor, before: Account, after: Account, present: set[UUID]
+    ) -> Account:
+        """Store an account, of which `present` are the active administrators; equal values change nothing."""
+        connection = transaction.connection
+        if not (after.is_administrator and after.is_active) and present == {before.id}:
+            raise Error(
+                Code.CONFLICT,
+                f"{before.email} is the last administrator of this instance. Make another account an administrator "
+                "first.",
+            )
+        if after.is_administrator != before.is_administrator:
+            await administrators.set_administrator(connection, before.id, is_administrator=after.is_administrator)
+            verb = "promoted" if after.is_administrator else "demoted"
+            changed = replace(before, is_administrator=after.is_administrator)
+            await self._record(transaction, actor, verb, before, changed)
+        if after.is_active != before.is_active:
+            await accounts.set_deactivated(connection, before.id, after.deactivated_at)
+            if not after.is_active:
+                await sessions.end_sessions(connection, before.id)
+                await access_tokens.delete_account_tokens(connection, before.id)
+            verb = "reactivated" if after.is_active else "deactivated"
+            await self._record(transaction, actor, verb, before, after)
+        return after
+
+    async def _record(self, transaction: Transaction, actor: Actor, verb: str, before: Account, after: Account) -> None:
+        await record(transaction, change_of(actor, f"account.{verb}", self.now(), Scope(), before=before, after=after))
+
+
+async def _get_account(connection: Connection, account_id: UUID) -> Account:
+    account = await accounts.find_account(connection, account_id)
+    if account is None:
+        raise not_found("account")
+    return account

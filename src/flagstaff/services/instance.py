@@ -1,0 +1,71 @@
+"""The instance as its administrators see it, and its settings that are changed while it runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from flagstaff.domain.changes import Actor, Scope, change_of
+from flagstaff.domain.instance import InstanceSettings
+from flagstaff.services.access import require_administrator
+from flagstaff.storage import administrators, instance
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Connection, Database
+
+_REGISTRATION = "registration"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How much the instance has, and the quotas by the settings' names."""
+
+    accounts: int
+    projects: int
+    quotas: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """The use cases of the instance. A setting that an administrator has changed wins over its environment variable."""
+
+    database: Database
+    now: Callable[[], datetime]
+    default_registration: Literal["open", "closed"]
+    quotas: Mapping[str, int]
+
+    async def is_registration_open(self) -> bool:
+        """Whether anyone may create an account at the moment; the same on every instance."""
+        async with self.database.read() as connection:
+            return (await self._read(connection)).registration == "open"
+
+    async def get_settings(self, actor: Actor) -> InstanceSettings:
+        """The settings; raises Error FORBIDDEN."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+            return await self._read(connection)
+
+    async def update_settings(self, actor: Actor, **values: str | None) -> InstanceSettings:
+        """Update `registration` if given; None follows the environment variable again. Raises Error FORBIDDEN."""
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await administrators.lock_administrators(connection)  # serializes changes of the settings
+            await require_administrator(connection, actor)
+            before = await self._read(connection)
+            for name, value in values.items():
+                await instance.save_setting(connection, name, value)
+            after = await self._read(connection)
+            if after != before:
+                change = change_of(actor, "instance.updated", self.now(), Scope(), before=before, after=after)
+                await record(transaction, change)
+            return after
+
+    async def get_overview(self, actor: Actor) -> Overview:
+        """The overview; raises Error FORBIDDEN."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+            accounts, projects = await instance.count_accounts_and_projects(connection)
+            return Overview(accounts, projects, self.quotas)
+
+    async def _read(self, connection: Connection) -> InstanceSettings:
+        chosen = await instance.find_setting(connection, _REGISTRATION)
+        return InstanceSettings(chosen or self.default_registration, is_default=chosen is None)

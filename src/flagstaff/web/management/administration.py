@@ -1,0 +1,179 @@
+"""HTTP of the instance's accounts and projects, for its administrators."""
+
+from functools import partial
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, Field, StrictBool
+from starlette.responses import Response
+
+from flagstaff.domain.accounts import Account
+from flagstaff.domain.members import Role
+from flagstaff.domain.moments import format_moment
+from flagstaff.domain.projects import Project
+from flagstaff.domain.sessions import Session
+from flagstaff.services.administrators import Administrators
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.ids import Id, parse_id
+from flagstaff.web.management.lists import BY_AGE, Listing, ListPart, ListQuery
+from flagstaff.web.management.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
+
+router = APIRouter(prefix="/api/admin", tags=["Administration"])
+
+
+class AdministeredAccountOut(BaseModel):
+    """An account as administrators see it."""
+
+    id: Uuid
+    email: str
+    administrator: bool
+    active: bool
+    deactivated_at: Moment | None
+    created_at: Moment
+
+
+class AccountSessionOut(BaseModel):
+    """An open session of an account."""
+
+    id: Uuid
+    device: str | None
+    address: str | None
+    created_at: Moment
+    last_seen_at: Moment
+    expires_at: Moment
+
+
+class AccountDetailsOut(AdministeredAccountOut):
+    """An account with its sessions, newest first, and the number of projects that count against its quota."""
+
+    projects: int
+    sessions: list[AccountSessionOut]
+
+
+class AccountUpdate(Update):
+    """What to change."""
+
+    active: StrictBool = optional()
+    administrator: StrictBool = optional()
+
+
+class AdministeredProjectOut(BaseModel):
+    """A project of any account. Its content is visible only to its members."""
+
+    id: Uuid
+    name: str
+    owner_id: Uuid
+    created_at: Moment
+
+
+class NewMembership(Body):
+    """The project to join, and as what."""
+
+    project_id: Annotated[Text, Field(json_schema_extra={"format": "uuid"})]
+    role: RoleName
+
+
+class AccountsQuery(ListQuery):
+    """Which accounts to list."""
+
+    email: Annotated[Text | None, Field(description="Only accounts whose address contains this, ignoring case.")] = None
+
+
+def _view(account: Account) -> dict[str, Any]:
+    return {
+        "id": account.id,
+        "email": account.email,
+        "administrator": account.is_administrator,
+        "active": account.is_active,
+        "deactivated_at": format_moment(account.deactivated_at) if account.deactivated_at else None,
+        "created_at": format_moment(account.created_at),
+    }
+
+
+def _session_view(session: Session) -> dict[str, Any]:
+    return {
+        "id": session.id,
+        "device": session.device,
+        "address": session.address,
+        "created_at": format_moment(session.created_at),
+        "last_seen_at": format_moment(session.last_seen_at),
+        "expires_at": format_moment(session.expires_at),
+    }
+
+
+def _project_view(project: Project) -> dict[str, Any]:
+    return {
+        "id": project.id,
+        "name": project.name,
+        "owner_id": project.owner_id,
+        "created_at": format_moment(project.created_at),
+    }
+
+
+_accounts = Listing(_view, lambda account: (account.created_at, account.id), BY_AGE)
+_projects = Listing(_project_view, lambda project: (project.created_at, project.id), BY_AGE)
+
+
+async def _administrators(request: Request) -> Administrators:
+    administrators: Administrators = request.app.state.administrators
+    return administrators
+
+
+Service = Annotated[Administrators, Depends(_administrators)]
+
+
+@router.get("/accounts", response_model=list[AdministeredAccountOut], responses=problems(400, 401, 403, 503))
+async def list_accounts(
+    query: Annotated[AccountsQuery, Query()], actor: CurrentActor, administrators: Service
+) -> Response:
+    """The accounts of this instance, newest first. For administrators, as everything under `/api/admin`."""
+    return await _accounts.respond(query, partial(administrators.list_accounts, actor, query.email))
+
+
+@router.get("/accounts/{account_id}", response_model=AccountDetailsOut, responses=problems(401, 403, 404, 503))
+async def get_account(account_id: Id, actor: CurrentActor, administrators: Service) -> Response:
+    """One account with its sessions."""
+    found = await administrators.get_account(actor, account_id)
+    sessions = [_session_view(each) for each in found.sessions]
+    return json_response({**_view(found.account), "projects": found.projects, "sessions": sessions})
+
+
+@router.put(
+    "/accounts/{account_id}",
+    response_model=AdministeredAccountOut,
+    responses=problems(400, 401, 403, 404, 409, 413, 503),
+)
+async def update_account(account_id: Id, body: AccountUpdate, actor: CurrentActor, administrators: Service) -> Response:
+    """Deactivate or reactivate an account, or make it an administrator or not one any more.
+
+    Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects stay,
+    and their SDK keys work. The last administrator cannot be deactivated or demoted.
+    """
+    return json_response(_view(await administrators.update_account(actor, account_id, **body.given())))
+
+
+@router.delete("/accounts/{account_id}/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404, 503))
+async def end_account_session(account_id: Id, session_id: Id, actor: CurrentActor, administrators: Service) -> Response:
+    """End a session of an account immediately on every instance."""
+    await administrators.end_session(actor, account_id, session_id)
+    return no_content()
+
+
+@router.get("/projects", response_model=list[AdministeredProjectOut], responses=problems(400, 401, 403, 503))
+async def list_all_projects(part: ListPart, actor: CurrentActor, administrators: Service) -> Response:
+    """The projects of this instance, newest first. What they contain is visible only to their members."""
+    return await _projects.respond(part, partial(administrators.list_projects, actor))
+
+
+@router.post(
+    "/memberships", status_code=204, response_class=Response, responses=problems(400, 401, 403, 404, 409, 413, 503)
+)
+async def join_project(body: NewMembership, actor: CurrentActor, administrators: Service) -> Response:
+    """Join a project of this instance. The project's audit trail shows it as `member.joined`."""
+    # An id that is none is not found, as in a path.
+    project_id = parse_id(body.project_id) or UUID(int=0)
+    await administrators.join_project(actor, project_id, Role(body.role))
+    return no_content()

@@ -1,0 +1,93 @@
+"""HTTP of the instance itself, for its administrators."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff import __version__
+from flagstaff.domain.errors import Error
+from flagstaff.domain.instance import InstanceSettings
+from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.services.instance import Instance
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response
+from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.schemas import Update, optional
+
+router = APIRouter(prefix="/api/admin", tags=["Administration"])
+
+
+class InstanceOut(BaseModel):
+    """How much this instance has, what it is limited to, and whether it works."""
+
+    version: str
+    accounts: int
+    projects: int
+    quotas: dict[str, int] = Field(description="The quotas by the names of their settings.")
+    ready: bool = Field(description="What `/ready` says.")
+    problem: str | None = Field(description="Why it is not ready.")
+    tasks: dict[str, bool] = Field(description="Whether each background task works.")
+
+
+class InstanceSettingsOut(BaseModel):
+    """The settings that are changed while the instance runs."""
+
+    registration: Literal["open", "closed"]
+    is_default: bool = Field(description="Whether the value is that of `FLAGSTAFF_REGISTRATION`.")
+
+
+class InstanceSettingsUpdate(Update):
+    """The settings to change. Null is the value of `FLAGSTAFF_REGISTRATION`."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"is_default"})
+
+    registration: Literal["open", "closed"] | None = optional()
+
+
+def _view(settings: InstanceSettings) -> dict[str, Any]:
+    return {"registration": settings.registration, "is_default": settings.is_default}
+
+
+async def _instance(request: Request) -> Instance:
+    instance: Instance = request.app.state.instance
+    return instance
+
+
+Service = Annotated[Instance, Depends(_instance)]
+
+
+@router.get("/instance", response_model=InstanceOut, responses=problems(401, 403, 503))
+async def get_instance(request: Request, actor: CurrentActor, instance: Service) -> Response:
+    """How much this instance has, its quotas and its health."""
+    overview = await instance.get_overview(actor)
+    supervisor: Supervisor = request.app.state.supervisor
+    problem = None
+    try:
+        await request.app.state.readiness()
+    except Error as error:
+        problem = error.message
+    return json_response(
+        {
+            "version": __version__,
+            "accounts": overview.accounts,
+            "projects": overview.projects,
+            "quotas": overview.quotas,
+            "ready": problem is None,
+            "problem": problem,
+            "tasks": supervisor.up,
+        }
+    )
+
+
+@router.get("/settings", response_model=InstanceSettingsOut, responses=problems(401, 403, 503))
+async def get_settings(actor: CurrentActor, instance: Service) -> Response:
+    """The settings that are changed while the instance runs."""
+    return json_response(_view(await instance.get_settings(actor)))
+
+
+@router.put("/settings", response_model=InstanceSettingsOut, responses=problems(400, 401, 403, 413, 503))
+async def update_settings(body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service) -> Response:
+    """Open or close registration, on every instance. The value wins over `FLAGSTAFF_REGISTRATION`."""
+    return json_response(_view(await instance.update_settings(actor, **body.given())))

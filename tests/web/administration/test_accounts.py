@@ -1,0 +1,224 @@
+"""/api/admin/accounts: who may administer, and what becomes of deactivated accounts."""
+
+from contextlib import AsyncExitStack
+from uuid import uuid4
+
+import jwt
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.errors import Code, Error
+from tests.support import tokens
+from tests.support.administration import account_path, change
+from tests.support.api import NO_IDS, Caller, created, field_errors, flag_path, project_path
+from tests.support.mailbox import reset_token
+from tests.support.sessions import log_in
+from tests.web.conftest import PASSWORD, ReadMails, SignUp
+
+PATH = "/api/admin/accounts"
+OPERATIONS = [
+    ("GET", PATH, None),
+    ("GET", f"{PATH}/{{id}}", None),
+    ("PUT", f"{PATH}/{{id}}", {"administrator": True}),
+    ("DELETE", f"{PATH}/{{id}}/sessions/{uuid4()}", None),
+    ("GET", "/api/admin/projects", None),
+    ("POST", "/api/admin/memberships", {"project_id": str(uuid4()), "role": "viewer"}),
+    ("GET", "/api/admin/instance", None),
+    ("GET", "/api/admin/settings", None),
+    ("PUT", "/api/admin/settings", {"registration": "closed"}),
+    ("GET", "/api/admin/changes", None),
+]
+
+
+async def test_whoever_is_no_administrator_is_refused_everywhere(
+    flagstaff: Flagstaff, callers: AsyncExitStack, root: Caller, eve: Caller, client: Caller
+) -> None:
+    machine = await tokens.issue(flagstaff, callers, "/api/me/tokens", root, "project:read")
+    before = (await root.get("/api/admin/changes")).json()
+    for method, path, body in OPERATIONS:
+        target = path.format(id=root.account["id"])
+        assert (await client.request(method, target, json=body)).status_code == 401, path
+        for caller in (eve, machine):
+            assert (await caller.request(method, target, json=body)).status_code == 403, path
+    assert (await root.get("/api/admin/changes")).json() == before
+
+
+async def test_unknown_accounts_and_sessions_are_not_found(root: Caller, eve: Caller) -> None:
+    for account_id in (uuid4(), *NO_IDS):
+        assert (await root.get(f"{PATH}/{account_id}")).status_code == 404
+        assert (await root.put(f"{PATH}/{account_id}", json={"active": False})).status_code == 404
+        assert (await root.delete(f"{account_path(eve)}/sessions/{account_id}")).status_code == 404
+    (session,) = (await root.get(account_path(eve))).json()["sessions"]
+    assert (await root.delete(f"{account_path(root)}/sessions/{session['id']}")).status_code == 404
+
+
+async def test_an_invalid_change_is_refused_and_changes_nothing(root: Caller, eve: Caller) -> None:
+    before = (await root.get(account_path(eve))).json()
+    for body, field in (
+        ({"active": "no"}, "active"),
+        ({"active": None}, "active"),
+        ({"active": 0}, "active"),
+        ({"administrator": "yes", "active": False}, "administrator"),
+        ({"admin": True}, "admin"),
+        ({"email": "x@example.com", "active": False}, "email"),
+    ):
+        assert list(field_errors(await root.put(account_path(eve), json=body))) == [field], body
+    assert (await root.get(account_path(eve))).json() == before
+
+
+async def test_the_last_administrator_cannot_be_demoted_or_deactivated(
+    flagstaff: Flagstaff, root: Caller, eve: Caller
+) -> None:
+    for values in ({"administrator": False}, {"active": False}, {"active": False, "administrator": False}):
+        answer = await change(root, root, **values)
+        assert answer.status_code == 409, values
+        assert "the last administrator" in answer.json()["detail"]
+    with pytest.raises(Error) as refusal:
+        await flagstaff.administrators.set_administrator(email="root@example.com", is_administrator=False)
+    assert refusal.value.code is Code.CONFLICT
+    await change(root, eve, administrator=True)
+    await change(root, eve, active=False)
+    assert (await change(root, root, active=False)).status_code == 409, "a deactivated administrator does not count"
+
+
+async def test_the_first_account_is_the_administrator_and_no_other(root: Caller, ada: Caller, eve: Caller) -> None:
+    listed = (await root.get(PATH)).json()
+    assert [(each["email"], each["administrator"]) for each in listed] == [
+        ("eve@example.com", False),
+        ("ada@example.com", False),
+        ("root@example.com", True),
+    ]
+    assert listed[0] == {
+        "id": eve.account["id"],
+        "email": "eve@example.com",
+        "administrator": False,
+        "active": True,
+        "deactivated_at": None,
+        "created_at": "2026-11-20T10:00:00.000000Z",
+    }
+
+
+async def test_accounts_are_listed_in_parts_and_searched_by_email(root: Caller, sign_up: SignUp) -> None:
+    for name in ("Grace", "grace.hopper", "100%", "a_b"):
+        await sign_up(name)
+    first = await root.get(f"{PATH}?limit=2")
+    assert [each["email"] for each in first.json()] == ["a_b@example.com", "100%@example.com"]
+    rest = await root.get(f"{PATH}{first.headers['link'].partition('>')[0][1:]}")
+    assert [each["email"] for each in rest.json()] == ["grace.hopper@example.com", "Grace@example.com"]
+    for search, found in (("GRACE", 2), ("grace.", 1), ("%25", 1), ("_", 1), ("\\", 0), ("@example", 5), ("' or 1", 0)):
+        assert len((await root.get(PATH, params={"email": search.replace("%25", "%")})).json()) == found, search
+    for query, field in (("limit=0", "limit"), ("cursor=x", "cursor"), ("mail=x", "mail"), ("email=%00", "email")):
+        assert list(field_errors(await root.get(f"{PATH}?{query}"))) == [field]
+
+
+async def test_an_administrator_sees_the_sessions_and_projects_of_an_account_and_ends_sessions(
+    flagstaff: Flagstaff, root: Caller, eve: Caller
+) -> None:
+    await eve.create_project()
+    await log_in(flagstaff, email="eve@example.com", password=PASSWORD, device="Phone")
+    found = (await root.get(account_path(eve))).json()
+    assert (found["projects"], [each["device"] for each in found["sessions"]]) == (1, ["Phone", None])
+    assert "current" not in found["sessions"][0]
+    assert eve.token is not None
+    session_id = jwt.decode(eve.token, options={"verify_signature": False})["sid"]
+    assert (await root.delete(f"{account_path(eve)}/sessions/{session_id}")).status_code == 204
+    assert (await eve.get("/api/me")).status_code == 401
+    item = (await root.get("/api/admin/changes")).json()["items"][0]
+    assert (item["action"], item["actor"]["email"]) == ("account.session_ended", "root@example.com")
+    assert item["resource_id"] == eve.account["id"]
+
+
+async def test_a_deactivated_account_is_out_at_once_and_its_projects_stay(
+    flagstaff: Flagstaff, callers: AsyncExitStack, root: Caller, eve: Caller, client: Caller
+) -> None:
+    project = await eve.create_project()
+    flag = await eve.create_flag(await eve.get_environment(project))
+    machines = [
+        await tokens.issue(flagstaff, callers, path, eve, "flags:read")
+        for path in ("/api/me/tokens", f"{project_path(project)}/tokens")
+    ]
+    credentials = {"email": "eve@example.com", "password": PASSWORD}
+
+    answer = await change(root, eve, active=False)
+
+    assert (answer.json()["active"], answer.json()["deactivated_at"]) == (False, "2026-11-20T10:00:00.000000Z")
+    for caller in (eve, *machines):
+        assert (await caller.get(flag_path(flag))).status_code == 401
+    refused = await client.post("/auth/login", json=credentials)
+    assert (refused.status_code, "deactivated" in refused.json()["detail"]) == (403, True)
+    wrong = await client.post("/auth/login", json={**credentials, "password": "wrong"})
+    assert wrong.status_code == 401, "only who knows the password learns it"
+    assert (await client.evaluate(project["sdk_key"])).json()["flags"]["new-checkout"]["enabled"] is True
+    assert (await root.get(account_path(eve))).json()["sessions"] == []
+    assert (await change(root, eve, active=True)).json()["deactivated_at"] is None
+    for caller in (eve, *machines):
+        assert (await caller.get(flag_path(flag))).status_code == 401, "what has ended does not return"
+    token = (await client.post("/auth/login", json=credentials)).json()["token"]
+    assert (await client.get(flag_path(flag), headers={"authorization": f"Bearer {token}"})).status_code == 200
+
+
+async def test_an_invitation_of_a_deactivated_account_ends(
+    flagstaff: Flagstaff, root: Caller, eve: Caller, ada: Caller, read_mails: ReadMails
+) -> None:
+    path = f"{project_path(await eve.create_project())}/invitations"
+    created(await eve.post(path, json={"email": "ada@example.com", "role": "viewer"}))
+    token = reset_token((await read_mails())[-1], "invitation")
+    await change(root, eve, active=False)
+    assert list(field_errors(await ada.post("/api/invitations/accept", json={"token": token}))) == ["token"]
+    await change(root, eve, active=True)
+    assert (await ada.post("/api/invitations/accept", json={"token": token})).status_code == 200
+
+
+async def test_a_promoted_account_may_administer_until_it_is_demoted(root: Caller, eve: Caller) -> None:
+    for is_administrator, status in ((True, 200), (False, 403)):
+        answer = await change(root, eve, administrator=is_administrator)
+        assert answer.json()["administrator"] is is_administrator
+        assert (await eve.get(PATH)).status_code == status
+
+
+async def test_every_change_is_recorded_once_and_equal_values_change_nothing(root: Caller, eve: Caller) -> None:
+    for values in ({"administrator": True}, {"active": False}, {"active": True}, {"administrator": False}):
+        assert (await change(root, eve, **values)).status_code == 200
+        assert (await change(root, eve, **values)).status_code == 200
+    items = (await root.get("/api/admin/changes")).json()["items"][:4]
+    assert [each["action"] for each in items] == [
+        "account.demoted",
+        "account.reactivated",
+        "account.deactivated",
+        "account.promoted",
+    ]
+    assert {(each["actor"]["email"], each["resource_id"]) for each in items} == {
+        ("root@example.com", eve.account["id"])
+    }
+    assert (items[0]["before"]["is_administrator"], items[0]["after"]["is_administrator"]) == (True, False)
+    assert "password_hash" not in repr(items)
+
+
+async def test_an_administrator_sees_no_flags_until_it_joins_which_is_recorded(root: Caller, eve: Caller) -> None:
+    shop = await eve.create_project(name="Secret shop")
+    flag = await eve.create_flag(await eve.get_environment(shop))
+    listed = (await root.get("/api/admin/projects?limit=1")).json()
+    assert listed == [
+        {
+            "id": shop["id"],
+            "name": "Secret shop",
+            "owner_id": eve.account["id"],
+            "created_at": "2026-11-20T10:00:00.000000Z",
+        }
+    ]
+    for path in (project_path(shop), flag_path(flag), f"{project_path(shop)}/members"):
+        assert (await root.get(path)).status_code == 404
+    for body, status in (
+        ({"project_id": str(uuid4()), "role": "viewer"}, 404),
+        ({"project_id": "x", "role": "viewer"}, 404),
+        ({"project_id": shop["id"], "role": "god"}, 400),
+        ({"project_id": shop["id"]}, 400),
+    ):
+        assert (await root.post("/api/admin/memberships", json=body)).status_code == status
+    body = {"project_id": shop["id"], "role": "viewer"}
+    assert (await root.post("/api/admin/memberships", json=body)).status_code == 204
+    assert (await root.post("/api/admin/memberships", json=body)).status_code == 409
+    assert (await root.get(flag_path(flag))).status_code == 200
+    assert (await root.post(f"{flag_path(flag)}/toggle")).status_code == 403
+    item = (await eve.get(f"{project_path(shop)}/changes?action=member.joined")).json()["items"][0]
+    assert (item["actor"]["email"], item["after"]["role"]) == ("root@example.com", "viewer")

@@ -1,0 +1,53 @@
+"""/api/admin/instance and /api/admin/settings."""
+
+import pytest
+
+from flagstaff import __version__
+from tests.support.api import Caller, field_errors
+from tests.web.conftest import PASSWORD
+
+PATH = "/api/admin/settings"
+
+
+async def register(client: Caller, name: str) -> int:
+    body = {"email": f"{name}@example.com", "password": PASSWORD}
+    return (await client.post("/auth/register", json=body)).status_code
+
+
+async def test_invalid_settings_are_refused(root: Caller) -> None:
+    for body, field in (
+        ({"registration": "ajar"}, "registration"),
+        ({"registration": True}, "registration"),
+        ({"registrations": "open"}, "registrations"),
+    ):
+        assert list(field_errors(await root.put(PATH, json=body))) == [field]
+    assert (await root.get(PATH)).json() == {"registration": "open", "is_default": True}
+
+
+@pytest.mark.parametrize("environ", [{}, {"FLAGSTAFF_REGISTRATION": "closed"}], ids=["open", "closed"])
+async def test_registration_is_opened_and_closed_while_the_instance_runs(
+    root: Caller, client: Caller, environ: dict[str, str]
+) -> None:
+    default = environ.get("FLAGSTAFF_REGISTRATION", "open")
+    for number, (given, expected) in enumerate(
+        (("closed", "closed"), ("open", "open"), ("closed", "closed"), (None, default))
+    ):
+        answer = await root.put(PATH, json={"registration": given})
+        assert answer.json() == {"registration": expected, "is_default": given is None}
+        assert (await root.put(PATH, json=answer.json() | {"registration": given})).json() == answer.json()
+        assert await register(client, f"number-{number}") == (201 if expected == "open" else 403)
+    assert (await root.put(PATH, json={})).json() == {"registration": default, "is_default": True}
+    items = (await root.get("/api/admin/changes")).json()["items"]
+    updates = [each for each in items if each["action"] == "instance.updated"]
+    assert len(updates) == 4
+    assert updates[-1]["before"] == {"registration": default, "is_default": True}
+    assert updates[-1]["actor"]["email"] == "root@example.com"
+
+
+async def test_the_overview_has_figures_quotas_and_health(root: Caller, eve: Caller) -> None:
+    await eve.create_project()
+    found = (await root.get("/api/admin/instance")).json()
+    assert (found["version"], found["accounts"], found["projects"]) == (__version__, 2, 1)
+    assert found["quotas"]["FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT"] == 1000
+    assert (found["ready"], found["problem"]) == (True, None)
+    assert found["tasks"]["last-seen"] is True

@@ -1,0 +1,48 @@
+"""Administrators who change each other at the same time, and accounts that register at the same time."""
+
+import asyncio
+
+from flagstaff.bootstrap import Flagstaff
+from tests.support.administration import change
+from tests.support.api import Caller
+from tests.web.conftest import PASSWORD
+
+
+async def test_two_administrators_who_demote_or_deactivate_each_other_at_once_leave_one(
+    root: Caller, eve: Caller
+) -> None:
+    first, second = root, eve
+    for values in [{"administrator": False}] * 3 + [{"active": False}]:
+        await change(first, second, administrator=True)
+        answers = await asyncio.gather(change(first, second, **values), change(second, first, **values))
+        codes = [each.status_code for each in answers]
+        assert sorted(codes) in ([200, 401], [200, 403]), codes
+        first, second = (first, second) if codes[0] == 200 else (second, first)
+        assert (await first.get("/api/admin/accounts")).status_code == 200
+
+
+async def test_two_administrators_who_resign_at_once_leave_one(root: Caller, eve: Caller) -> None:
+    await change(root, eve, administrator=True)
+    answers = await asyncio.gather(*(change(each, each, administrator=False) for each in (root, eve)))
+    assert sorted(each.status_code for each in answers) == [200, 409]
+
+
+async def test_of_accounts_that_register_first_at_once_one_is_the_administrator(
+    flagstaff: Flagstaff, client: Caller
+) -> None:
+    found = await asyncio.gather(
+        *(flagstaff.accounts.register(email=f"{number}@example.com", password=PASSWORD) for number in range(6))
+    )
+    assert sum(each.is_administrator for each in found) == 1
+
+
+async def test_a_login_during_a_deactivation_leaves_no_session(root: Caller, eve: Caller, client: Caller) -> None:
+    credentials = {"email": "eve@example.com", "password": PASSWORD}
+    deactivation, *logins = await asyncio.gather(
+        change(root, eve, active=False), *(client.post("/auth/login", json=credentials) for _ in range(4))
+    )
+    assert deactivation.status_code == 200
+    assert {each.status_code for each in logins} <= {200, 403}
+    for each in logins:
+        headers = {"authorization": f"Bearer {each.json().get('token')}"}
+        assert (await client.get("/api/me", headers=headers)).status_code == 401
