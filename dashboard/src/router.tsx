@@ -17,7 +17,7 @@ import { PageSkeleton } from "./components/PageSkeleton";
 import { NotFound, NotFoundAnywhere, ProblemPage } from "./components/ProblemPage";
 import { Shell } from "./components/Shell";
 import { lastEnvironment } from "./lib/lastEnvironment";
-import { RESET_PATH } from "./lib/resetToken";
+import { INVITATION_PATH, RESET_PATH } from "./lib/linkToken";
 import { safeNext, toFlagPage, toFlagsSearch, toHistorySearch } from "./lib/search";
 import { currentSession, sessionEnding } from "./lib/session";
 
@@ -61,6 +61,11 @@ const resetPassword = createRoute({
   getParentRoute: () => account,
   path: RESET_PATH,
   component: lazyRouteComponent(() => import("./routes/ResetPassword"), "ResetPassword"),
+});
+const invitation = createRoute({
+  getParentRoute: () => account,
+  path: INVITATION_PATH,
+  component: lazyRouteComponent(() => import("./routes/Invitation"), "Invitation"),
 });
 
 const signedIn = createRoute({
@@ -121,6 +126,11 @@ const segments = createRoute({
   path: "/segments",
   component: lazyRouteComponent(() => import("./routes/Segments"), "Segments"),
 });
+const members = createRoute({
+  getParentRoute: () => project,
+  path: "/members",
+  component: lazyRouteComponent(() => import("./routes/Members"), "Members"),
+});
 const environment = createRoute({
   getParentRoute: () => project,
   path: "/environments/$environmentId",
@@ -155,11 +165,17 @@ const changes = createRoute({
 });
 
 const tree = root.addChildren([
-  account.addChildren([signIn, register, forgotPassword, resetPassword]),
+  account.addChildren([signIn, register, forgotPassword, resetPassword, invitation]),
   signedIn.addChildren([
     ownAccount,
     projects,
-    project.addChildren([projectHome, settings, segments, environment.addChildren([flags, flag, history, changes])]),
+    project.addChildren([
+      projectHome,
+      settings,
+      segments,
+      members,
+      environment.addChildren([flags, flag, history, changes]),
+    ]),
   ]),
 ]);
 

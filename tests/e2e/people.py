@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ import httpx
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.support.api import Caller, Json, check_manners
+from tests.support.mailbox import read_outbox, reset_token
 
 PASSWORD = "correct horse battery staple"
 
@@ -113,6 +115,18 @@ async def evaluate_and_record(ada: Person, environment: Json, *contexts: Json) -
     async with asyncio.timeout(15):
         while len((await ada.api.get(evaluations)).json()["items"]) < len(contexts):
             pass
+
+
+async def invite(
+    ada: Person, project: Json, email: str, data_directory: Path, *, role: str = "editor", **values: object
+) -> str:
+    """Invite an address to a project; return the token in the mail, which is in the outbox of the server."""
+    body = {"email": email, "role": role, **values}
+    (await ada.api.post(f"/api/projects/{project['id']}/invitations", json=body)).raise_for_status()
+    async with asyncio.timeout(15):
+        while not (mails := [each for each in read_outbox(data_directory) if each["To"] == email]):
+            await asyncio.sleep(0)
+    return reset_token(mails[-1], "invitation")
 
 
 async def send_shown_call(page: Page, **context: str) -> None:

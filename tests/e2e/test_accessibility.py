@@ -176,6 +176,35 @@ async def test_axe_finds_nothing_on_traces_and_previews(person: Person) -> None:
     await check(person, "a previewed change")
 
 
+async def test_axe_finds_nothing_on_members_and_invitations(person: Person) -> None:
+    await person.page.goto("/invitation?token=x")
+    await expect(person.page.get_by_role("button", name="Create account and join")).to_be_visible()
+    await check(person, "an invitation before sign-in")
+    await person.sign_up()
+    await person.page.goto("/invitation?token=x")
+    await person.press("Accept the invitation")
+    await expect(person.page.get_by_role("alert")).to_be_visible()
+    await check(person, "a refused invitation")
+    project = await person.api.create_project()
+    members = f"/projects/{project['id']}/members"
+    invited = {"email": f"{UNBROKEN[:60].lower()}@example.com", "role": "viewer", "environments": {"staging": "editor"}}
+    await person.api.post(f"/api/projects/{project['id']}/invitations", json=invited)
+    await open_and_check(person, members, "Members")
+    await person.press("What you may do")
+    await person.press("Changes to members")
+    await expect(person.page.get_by_role("table")).to_be_visible()
+    await check(person, "what you may do")
+    await person.press("Invite")
+    await person.page.get_by_role("dialog").get_by_role("button", name="Send invitation").click()
+    email = person.page.get_by_role("dialog").get_by_label("Email")
+    await expect(email).to_have_attribute("aria-invalid", "true")
+    await check(person, "a refused address")
+    await person.page.set_viewport_size({"width": 320, "height": 640})
+    await stays_within(person)
+    await stays_within(person, members)
+    await stays_within(person, "/invitation?token=x")
+
+
 async def test_axe_finds_nothing_on_prerequisites(person: Person) -> None:
     await person.sign_up()
     environment = await person.api.get_environment(await person.api.create_project())

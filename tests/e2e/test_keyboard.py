@@ -250,6 +250,23 @@ async def test_a_segment_is_created_and_deleted(ada: Person, keyboard: Keyboard)
     await expect(page.get_by_role("button", name="New segment")).to_be_focused()
 
 
+async def test_somebody_is_invited_and_the_invitation_is_revoked(ada: Person, keyboard: Keyboard) -> None:
+    project = await ada.api.create_project()
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    await page.goto(f"/projects/{project['id']}/members")
+    await keyboard.use(page.get_by_role("button", name="Invite"))
+    await expect(dialog.get_by_label("Email")).to_be_focused()
+    await keyboard.type("grace@example.com")
+    await keyboard.press("Enter")
+    revoke = page.get_by_role("button", name="Revoke the invitation for grace@example.com")
+    await expect(page.get_by_role("button", name="Invite")).to_be_focused()
+    await keyboard.use(revoke)
+    await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    await keyboard.press("Tab", "Enter")
+    await ada.sees("There are no open invitations.")
+    await expect(page.get_by_role("button", name="Invite")).to_be_focused()
+
+
 async def test_settings_can_be_changed_and_destructive_actions_are_confirmed(ada: Person, keyboard: Keyboard) -> None:
     project = await ada.api.create_project()
     page, dialog = ada.page, ada.page.get_by_role("dialog")
@@ -313,6 +330,7 @@ async def test_the_first_tab_stop_of_every_page_skips_to_its_content(
         flag_page(flag),
         f"{environment}/history",
         f"{project}/segments",
+        f"{project}/members",
         f"{project}/settings",
     ):
         await page.goto(path)

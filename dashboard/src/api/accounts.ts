@@ -15,14 +15,19 @@ interface Credentials {
   readonly password: string;
 }
 
+interface Registration extends Credentials {
+  /** The token of an invitation, which makes the account a member of its project. */
+  readonly invitation?: string;
+}
+
 export function useSignIn() {
   return useMutation({ mutationFn: signIn });
 }
 
 export function useRegister() {
   return useMutation({
-    mutationFn: async (credentials: Credentials) => {
-      await ask(client.POST("/auth/register", { body: credentials }));
+    mutationFn: async ({ invitation, ...credentials }: Registration) => {
+      await ask(client.POST("/auth/register", { body: { ...credentials, ...(invitation && { invitation }) } }));
       await signIn(credentials);
     },
   });

@@ -20,7 +20,8 @@ export function ChangeRows({ items, flagNames }: Props) {
         <li key={each.id} className={classes.change}>
           <div className={classes.sentence}>
             <span>
-              <span className={classes.who}>{each.actor.email ?? t.changes.commandLine}</span> {verbOf(each)}{" "}
+              <span className={classes.who}>{each.actor.email ?? t.changes.commandLine}</span>
+              {each.actor.token && t.changes.withToken(each.actor.token.name)} {verbOf(each)}{" "}
               <span className={classes.what}>{subjectOf(each, flagNames)}</span>
             </span>
             <span className={classes.when}>

@@ -126,6 +126,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
             onClick: () => navigate({ to: "/projects/$projectId/segments", params }),
           },
           {
+            id: "members",
+            label: t.shell.members,
+            onClick: () => navigate({ to: "/projects/$projectId/members", params }),
+          },
+          {
             id: "settings",
             label: t.shell.settings,
             onClick: () => navigate({ to: "/projects/$projectId/settings", params }),

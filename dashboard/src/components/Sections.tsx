@@ -37,6 +37,14 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
         {t.shell.segments}
       </Link>
       <Link
+        to="/projects/$projectId/members"
+        params={{ projectId }}
+        className={classes.section}
+        activeProps={activeProps}
+      >
+        {t.shell.members}
+      </Link>
+      <Link
         to="/projects/$projectId/settings"
         params={{ projectId }}
         className={classes.section}

@@ -5,12 +5,12 @@ import { useForm } from "@mantine/form";
 import { useResetPassword } from "../api/accounts";
 import { AccountForm, AccountPage, NewPasswordField } from "../components/AccountForm";
 import { AnchorLink, ButtonLink } from "../components/links";
-import { resetToken } from "../lib/resetToken";
+import { linkToken, RESET_PATH } from "../lib/linkToken";
 import { endSession } from "../lib/session";
 import { t } from "../texts";
 
 export function ResetPassword() {
-  const token = resetToken();
+  const token = linkToken(RESET_PATH);
   return (
     <AccountPage heading={t.accounts.resetHeading}>
       {token ? (

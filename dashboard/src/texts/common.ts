@@ -45,6 +45,7 @@ export const shell = {
   history: "History",
   changes: "Changes",
   segments: "Segments",
+  members: "Members",
   settings: "Settings",
   search: "Search or go to",
   searchKeys: "Ctrl K",

@@ -67,6 +67,7 @@ export const changes = {
   before: "Before",
   after: "After",
   commandLine: "Command line",
+  withToken: (name: string) => ` (with the token ${name})`,
   verbs: {
     "project.created": "created the project",
     "project.updated": "changed the project",
@@ -85,6 +86,8 @@ export const changes = {
     "rule.created": "added a rule to",
     "rule.updated": "changed a rule of",
     "rule.deleted": "deleted a rule of",
+    "token.created": "created the access token",
+    "token.deleted": "revoked the access token",
     "member.added": "added the member",
     "member.updated": "changed the role of",
     "member.removed": "removed the member",

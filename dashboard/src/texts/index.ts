@@ -5,6 +5,7 @@ import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { code, flag, flags, rules } from "./flags";
 import { changes, history, users } from "./history";
+import { invitation, members } from "./members";
 import { prerequisites } from "./prerequisites";
 import { segments } from "./segments";
 import { deletion, projects, settings } from "./projects";
@@ -22,6 +23,8 @@ export const t = {
   flags,
   history,
   impact,
+  invitation,
+  members,
   palette,
   prerequisites,
   problems,

@@ -4,7 +4,7 @@ from typing import Any, get_args
 from uuid import uuid4
 
 from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.management.changes import Action
+from flagstaff.web.management.changes import Action, Resource
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.sessions import log_in
@@ -122,6 +122,10 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     of_people |= {f"invitation.{verb}" for verb in ("created", "sent", "accepted", "deleted")}
     of_people |= {f"token.{verb}" for verb in ("created", "deleted")}
     assert {*EVERYTHING, *of_segments, *of_people} == set(get_args(Action))
+
+
+def test_the_kinds_of_resources_are_those_of_the_actions() -> None:
+    assert {action.partition(".")[0] for action in get_args(Action)} == set(get_args(Resource))
 
 
 async def test_a_change_has_its_actor_action_and_place_and_never_an_sdk_key(ada: Caller, project: Json) -> None:

@@ -61,7 +61,7 @@ Action = Literal[
     "token.deleted",
 ]
 
-Resource = Literal["project", "environment", "flag", "rule", "segment", "member", "invitation"]
+Resource = Literal["project", "environment", "flag", "rule", "segment", "member", "invitation", "token"]
 
 
 def _read_cursor(given: str) -> int:

@@ -1,0 +1,64 @@
+/** Invitations to projects. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { projectChangesQuery } from "./changes";
+import { client } from "./client";
+import type { Roles } from "./members";
+import { ask } from "./problem";
+import { projectsQuery } from "./projects";
+import type { components } from "./schema";
+
+export type Invitation = components["schemas"]["InvitationOut"];
+
+const BASE = "/api/projects/{project_id}/invitations";
+
+export function invitationsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["invitations", projectId],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
+  });
+}
+
+export function useInvite(projectId: string) {
+  return useMutation({
+    mutationFn: (body: Roles & { email: string }) =>
+      ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
+    onSettled: useRefresh(projectId),
+  });
+}
+
+/** Mails an invitation again. The previous link ends. */
+export function useSendAgain(projectId: string) {
+  return useMutation({
+    mutationFn: (id: string) => ask(client.POST(`${BASE}/{invitation_id}/send`, { params: at(projectId, id) })),
+    onSettled: useRefresh(projectId),
+  });
+}
+
+export function useRevoke(projectId: string) {
+  return useMutation({
+    mutationFn: (id: string) => ask(client.DELETE(`${BASE}/{invitation_id}`, { params: at(projectId, id) })),
+    onSettled: useRefresh(projectId),
+  });
+}
+
+export function useAcceptInvitation() {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (token: string) => ask(client.POST("/api/invitations/accept", { body: { token } })),
+    onSuccess: () => cache.invalidateQueries({ queryKey: projectsQuery.queryKey }),
+  });
+}
+
+function at(projectId: string, invitationId: string) {
+  return { path: { project_id: projectId, invitation_id: invitationId } };
+}
+
+function useRefresh(projectId: string) {
+  const cache = useQueryClient();
+  return () =>
+    Promise.all([
+      cache.invalidateQueries({ queryKey: invitationsQuery(projectId).queryKey }),
+      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "invitation").queryKey }),
+    ]);
+}

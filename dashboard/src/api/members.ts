@@ -1,0 +1,83 @@
+/** Members of a project, their roles, and what the signed-in account may do. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { projectChangesQuery } from "./changes";
+import { client } from "./client";
+import { ask } from "./problem";
+import { projectsQuery } from "./projects";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+export type Member = Schemas["MemberOut"];
+export type Role = Member["role"];
+export type Permission = Schemas["Permission"];
+export type OwnPermissions = Schemas["OwnPermissionsOut"];
+/** The role in the project, and those in single environments by their keys. */
+export type Roles = Pick<Member, "role" | "environments">;
+
+const BASE = "/api/projects/{project_id}/members";
+
+export function membersQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["members", projectId],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
+  });
+}
+
+export function permissionsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["permissions", projectId],
+    queryFn: ({ signal }) =>
+      ask(
+        client.GET("/api/projects/{project_id}/permissions", { params: { path: { project_id: projectId } }, signal }),
+      ),
+  });
+}
+
+export function useUpdateMember(projectId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: ({ accountId, ...body }: Roles & { accountId: string }) => update(projectId, accountId, body),
+    onSettled: refresh,
+  });
+}
+
+/** Makes another member an owner, and then this account an admin, so that the project has an owner at any moment. */
+export function useTransferOwnership(projectId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: async ({ from, to }: { from: string; to: string }) => {
+      await update(projectId, to, { role: "owner", environments: {} });
+      await update(projectId, from, { role: "admin", environments: {} });
+    },
+    onSettled: refresh,
+  });
+}
+
+export function useRemoveMember(projectId: string) {
+  const cache = useQueryClient();
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: ({ accountId }: { accountId: string; leaves: boolean }) =>
+      ask(client.DELETE(`${BASE}/{account_id}`, { params: at(projectId, accountId) })),
+    onSuccess: (_, { leaves }) => (leaves ? cache.invalidateQueries({ queryKey: projectsQuery.queryKey }) : refresh()),
+  });
+}
+
+function update(projectId: string, accountId: string, body: Roles) {
+  return ask(client.PUT(`${BASE}/{account_id}`, { params: at(projectId, accountId), body }));
+}
+
+function at(projectId: string, accountId: string) {
+  return { path: { project_id: projectId, account_id: accountId } };
+}
+
+function useRefresh(projectId: string) {
+  const cache = useQueryClient();
+  return () =>
+    Promise.all([
+      cache.invalidateQueries({ queryKey: membersQuery(projectId).queryKey }),
+      cache.invalidateQueries({ queryKey: permissionsQuery(projectId).queryKey }),
+      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "member").queryKey }),
+    ]);
+}

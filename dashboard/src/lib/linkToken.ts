@@ -1,0 +1,20 @@
+/** The token of the link in a mail. It is read once, before anything else runs, and removed from the address bar immediately. */
+
+export const RESET_PATH = "/reset-password";
+export const INVITATION_PATH = "/invitation";
+
+const taken = take();
+
+/** The token that this page was opened with. It is kept only in memory, so it is gone after the page is reloaded. */
+export function linkToken(path: string): string | null {
+  return taken?.path === path ? taken.token : null;
+}
+
+function take(): { readonly path: string; readonly token: string } | null {
+  const path = window.location.pathname;
+  if (path !== RESET_PATH && path !== INVITATION_PATH) return null;
+  const token = new URLSearchParams(window.location.search).get("token");
+  if (token === null) return null;
+  window.history.replaceState(window.history.state, "", path);
+  return { path, token };
+}

@@ -1,0 +1,41 @@
+/** Roles as they are edited, and why a control is not available. Only the server decides what a role allows. */
+
+import type { OwnPermissions, Permission, Role, Roles } from "../api/members";
+import { t } from "../texts";
+
+export const ROLES = ["owner", "admin", "editor", "viewer"] as const satisfies readonly Role[];
+export const ENVIRONMENT_ROLES = ["admin", "editor", "viewer"] as const;
+type EnvironmentRole = (typeof ENVIRONMENT_ROLES)[number];
+
+export interface RolesDraft {
+  readonly role: Role;
+  /** By environment key; empty where the role in the project holds. */
+  readonly environments: Readonly<Record<string, EnvironmentRole | "">>;
+}
+
+export function rolesDraftOf({ role, environments }: Roles, keys: readonly string[]): RolesDraft {
+  return { role, environments: Object.fromEntries(keys.map((key) => [key, environments[key] ?? ""])) };
+}
+
+/** The role of an owner holds everywhere. */
+export function rolesOf({ role, environments }: RolesDraft): Roles {
+  const own = Object.entries(environments).filter((entry): entry is [string, EnvironmentRole] => entry[1] !== "");
+  return { role, environments: role === "owner" ? {} : Object.fromEntries(own) };
+}
+
+/** "editor, and viewer in production". */
+export function rolesInWords({ role, environments }: Roles): string {
+  const own = Object.entries(environments).map(([key, inIt]) => t.members.roleIn(t.members.roles[inIt], key));
+  return [t.members.roles[role], ...own].join(", ");
+}
+
+/** Why the account may not do something in the whole project; null if it may, or if that is not known yet. */
+export function reasonAgainst(own: OwnPermissions | undefined, permission: Permission): string | null {
+  if (!own || own.permissions.includes(permission)) return null;
+  return t.members.forbidden(t.members.roles[own.role], permission);
+}
+
+/** Changing an owner requires more than changing another member. */
+export function neededFor(role: Role): Permission {
+  return role === "owner" ? "owners:write" : "members:write";
+}

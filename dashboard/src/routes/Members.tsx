@@ -1,0 +1,95 @@
+/** The members of a project with their roles, the invitations, and what the signed-in account may do. */
+
+import { Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, useRef } from "react";
+import { invitationsQuery } from "../api/invitations";
+import { membersQuery, permissionsQuery } from "../api/members";
+import { GuardedButton } from "../components/GuardedButton";
+import { IconHistory, IconLock, IconPlus } from "../components/icons";
+import { InvitationRow } from "../components/InvitationRow";
+import { InviteDialog } from "../components/MemberDialogs";
+import { MemberRow } from "../components/MemberRow";
+import classes from "../components/Members.module.css";
+import { OwnPermissions } from "../components/OwnPermissions";
+import { Page } from "../components/Page";
+import { RowsSkeleton } from "../components/PageSkeleton";
+import { LoadFailed } from "../components/ProblemPage";
+import { Unfold } from "../components/Unfold";
+import { reasonAgainst } from "../lib/roles";
+import { currentSession } from "../lib/session";
+import { useDialog } from "../lib/useDialog";
+import { useEnvironments, useProject } from "../lib/useHere";
+import { t } from "../texts";
+
+const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
+
+export function Members() {
+  const { id: projectId } = useProject();
+  const environments = useEnvironments();
+  const invite = useRef<HTMLButtonElement>(null);
+  const inviting = useDialog();
+  const { data: members, error, refetch } = useQuery(membersQuery(projectId));
+  const { data: invitations } = useQuery(invitationsQuery(projectId));
+  const { data: own } = useQuery(permissionsQuery(projectId));
+  const email = currentSession()?.email.toLowerCase();
+  const self = members?.find((each) => each.email.toLowerCase() === email);
+  const focusInvite = () => invite.current?.focus();
+  const button = (
+    <GuardedButton
+      ref={invite}
+      reason={reasonAgainst(own, "members:write")}
+      leftSection={<IconPlus size={16} />}
+      onClick={inviting.open}
+      flex="none"
+    >
+      {t.members.invite}
+    </GuardedButton>
+  );
+  return (
+    <Page title={t.members.heading} intro={t.members.intro} actions={button}>
+      {error && !members && <LoadFailed error={error} onRetry={refetch} />}
+      {!members && !error && <RowsSkeleton rows={3} height={56} />}
+      {members && (
+        <ul className={classes.list} aria-label={t.members.heading}>
+          {members.map((each) => (
+            <MemberRow
+              key={each.account_id}
+              projectId={projectId}
+              environments={environments}
+              member={each}
+              self={self}
+              own={own}
+              onRemoved={focusInvite}
+            />
+          ))}
+        </ul>
+      )}
+      <Stack gap="xs" mt="xl">
+        <Title order={2}>{t.members.invitations}</Title>
+        {invitations?.length === 0 && <Text c="dimmed">{t.members.invitationsNone}</Text>}
+        {invitations && invitations.length > 0 && (
+          <ul className={classes.list} aria-label={t.members.invitations}>
+            {invitations.map((each) => (
+              <InvitationRow key={each.id} projectId={projectId} invitation={each} own={own} onRevoked={focusInvite} />
+            ))}
+          </ul>
+        )}
+      </Stack>
+      {own && (
+        <Unfold label={t.members.own} icon={<IconLock size={15} />}>
+          <OwnPermissions own={own} environments={environments} />
+        </Unfold>
+      )}
+      <Unfold label={t.members.changes} icon={<IconHistory size={15} />}>
+        <ProjectChanges projectId={projectId} resource="member" />
+      </Unfold>
+      <InviteDialog
+        projectId={projectId}
+        environments={environments}
+        mayMakeOwners={own?.permissions.includes("owners:write") ?? false}
+        {...inviting.props}
+      />
+    </Page>
+  );
+}
