@@ -10,6 +10,7 @@ import structlog
 
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, unavailable
+from flagstaff.domain.passkeys import site_of
 from flagstaff.domain.quotas import (
     condition_characters,
     environments_per_project,
@@ -34,6 +35,7 @@ from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.changes import Changes
+from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
@@ -43,9 +45,12 @@ from flagstaff.services.impacts import Impacts
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
+from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.sealing import Sealer
+from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
 from flagstaff.services.snapshots import SnapshotSource
@@ -162,7 +167,8 @@ class Flagstaff:
             api=_window(settings.api_rate_limit, _ACCOUNT_KEYS),
             trusted_proxies=settings.trusted_proxies,
         )
-        tokens = Tokens(settings.secret_key or self._directory.secret_key())
+        secret_key = settings.secret_key or self._directory.secret_key()
+        tokens = Tokens(secret_key)
         self.sessions = Sessions(self.database, now, tokens)
         self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
         self.access_tokens = AccessTokens(
@@ -171,12 +177,17 @@ class Flagstaff:
             tokens_per_account(settings.max_tokens_per_account),
             tokens_per_project(settings.max_tokens_per_project),
         )
+        confirmations = Confirmations(self.database, self._passwords)
+        passkeys = Passkeys(self.database, now, confirmations, site_of(settings.public_url))
+        self.second_factors = SecondFactors(self.database, now, confirmations, tokens, Sealer(secret_key), passkeys)
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
         quota_of_conditions = condition_characters(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
             sessions=self.sessions,
             access_tokens=self.access_tokens,
+            second_factors=self.second_factors,
+            passkeys=passkeys,
             known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
@@ -207,6 +218,7 @@ class Flagstaff:
             idempotency=self._idempotency,
             supervisor=self._supervisor,
             registration=settings.registration,
+            demands_second_factor=settings.demand_second_factor,
             limits=limits,
             metrics=self.metrics,
             check_readiness=self._check_readiness,
@@ -319,13 +331,17 @@ class Flagstaff:
             (_HISTORY_PURGE, _PURGE_SECONDS, self._upkeep.purge, "deletes old evaluations"),
             (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
             (_LAST_SEEN, _LAST_SEEN_SECONDS, self._write_last_uses, "writes when sessions and tokens were last used"),
-            (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self.accounts.purge, "deletes expired sessions and old addresses"),
+            (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self._purge_accounts, "deletes what has expired of accounts"),
         ):
             self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
 
     async def _write_last_uses(self) -> None:
         await self.sessions.write_last_seen()
         await self.access_tokens.write_last_used()
+
+    async def _purge_accounts(self) -> None:
+        await self.accounts.purge()
+        await self.second_factors.purge()
 
     def _export_figures(self) -> None:
         recorder, upkeep, bounds, export = self._recorder, self._upkeep, self.connection_bounds, self.metrics
@@ -358,8 +374,8 @@ class Flagstaff:
 
 
 @asynccontextmanager
-async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
-    """The use cases of accounts for the command line, whether or not a server is running.
+async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
+    """The service for the command line, not started, whether or not a server is running.
 
     Raises:
         Error: CONFLICT when the database is not at this version's revision and cannot be migrated because a server may
@@ -370,7 +386,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
         if not await is_current(flagstaff.database):
             await flagstaff.database.close()  # no other connection may have the files open
             await _migrate_alone(settings)
-        yield flagstaff.accounts
+        yield flagstaff
     finally:
         await flagstaff.stop()
 

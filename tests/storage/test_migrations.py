@@ -22,6 +22,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.domain.members import Role
 from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.second_factors import TotpSecret
 from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
@@ -43,6 +44,7 @@ from flagstaff.storage.members import find_member, list_members
 from flagstaff.storage.migrate import current_revision, is_current, migrate
 from flagstaff.storage.projects import find_project
 from flagstaff.storage.rules import get_rule, list_rules
+from flagstaff.storage.second_factors import find_totp, save_totp
 from flagstaff.storage.segments import get_segment, list_segments
 from tests.support.builders import (
     AT,
@@ -60,7 +62,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = [f"{number:04}" for number in range(1, 16)]
+REVISIONS = [*(f"{number:04}" for number in range(1, 16)), "0017"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -532,6 +534,25 @@ async def test_a_downgrade_that_would_drop_access_tokens_is_refused_unless_it_is
         assert await find_token_by_hash(connection, b"a hash", AT) is None
         (change,) = await list_account_changes(connection, account.id, before=None, limit=2)
     assert change.change.actor == Actor(account.id, account.email)
+
+
+async def test_a_downgrade_that_would_drop_second_factors_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account, other = make_account(), make_account()
+    await store_all(database, account, other)
+    secret = TotpSecret(account.id, b"sealed", created_at=AT, confirmed_at=AT, last_step=1)
+    async with database.transaction() as transaction:
+        await save_totp(transaction.connection, secret)
+        await save_totp(transaction.connection, replace(secret, account_id=other.id, confirmed_at=None))
+    with pytest.raises(Error, match=r"would drop the second factors of 1 accounts\."):
+        await migrate_store(store, "0015")
+    async with database.read() as connection:
+        assert await find_totp(connection, account.id) == secret
+    await migrate_store(store, "0015", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await find_totp(connection, account.id) is None
 
 
 async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:

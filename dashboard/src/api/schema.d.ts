@@ -36,6 +36,9 @@ export interface paths {
         /**
          * Log In
          * @description Open a session: get a bearer token for `/api`.
+         *
+         *     The 401 for an account with a second factor has the type `urn:flagstaff:error:mfa_required` and a `challenge` for
+         *     `POST /auth/login/second-factor`.
          */
         post: operations["log_in"];
         delete?: never;
@@ -96,6 +99,8 @@ export interface paths {
         /**
          * Reset Password
          * @description Set a new password. All of the account's reset links and tokens become invalid.
+         *
+         *     No token is returned, so a second factor is asked for at the next login.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -187,7 +192,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/me/tokens": {
+    "/api/me/two-factor": {
         parameters: {
             query?: never;
             header?: never;
@@ -195,25 +200,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List My Tokens
-         * @description Your personal access tokens, newest first, including those that have expired.
+         * Get Two Factor
+         * @description The second factors of your account.
          */
-        get: operations["list_my_tokens"];
+        get: operations["get_two_factor"];
         put?: never;
-        /**
-         * Create My Token
-         * @description Create a personal access token, which acts for you in all of your projects.
-         *
-         *     In each project it allows what both its permissions and your role allow, also when your role changes.
-         */
-        post: operations["create_my_token"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/me/tokens/{token_id}": {
+    "/api/me/two-factor/totp": {
         parameters: {
             query?: never;
             header?: never;
@@ -222,49 +221,20 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post?: never;
         /**
-         * Revoke My Token
-         * @description Revoke a personal access token immediately on every instance.
-         */
-        delete: operations["revoke_my_token"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/projects/{project_id}/tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Tokens
-         * @description The access tokens for a project, newest first, including those that have expired.
+         * Begin Totp
+         * @description Begin to enrol an authenticator app. It counts once you confirm it with a code, within an hour.
          *
-         *     Requires the permission `tokens:read`.
+         *     A wrong current password counts as a failed login.
          */
-        get: operations["list_tokens"];
-        put?: never;
-        /**
-         * Create Token
-         * @description Create an access token for a project.
-         *
-         *     It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
-         *     leave the project. An `Idempotency-Key` is ignored, because the response is not stored.
-         *
-         *     Requires the permission `tokens:write`.
-         */
-        post: operations["create_token"];
+        post: operations["begin_totp"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/projects/{project_id}/tokens/{token_id}": {
+    "/api/me/two-factor/totp/confirm": {
         parameters: {
             query?: never;
             header?: never;
@@ -273,14 +243,175 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post?: never;
         /**
-         * Revoke Token
-         * @description Revoke an access token for a project immediately on every instance.
-         *
-         *     Requires the permission `tokens:write`.
+         * Confirm Totp
+         * @description Enrol the app: every login with the password asks for a code from now on. Keep the recovery codes.
          */
-        delete: operations["revoke_token"];
+        post: operations["confirm_totp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/totp/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable Totp
+         * @description Remove the app and the recovery codes. A wrong current password counts as a failed login.
+         */
+        post: operations["disable_totp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew Recovery Codes
+         * @description Get new recovery codes; the previous ones end. A wrong current password counts as a failed login.
+         */
+        post: operations["renew_recovery_codes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In With Second Factor
+         * @description Get a bearer token for `/api` with the challenge from `POST /auth/login` and a code or a passkey's answer.
+         *
+         *     A challenge is valid for five minutes and can be used once. After a wrong proof (400) it can be sent again; a 401
+         *     means that you must log in again.
+         */
+        post: operations["log_in_with_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Passkey
+         * @description Begin to register a passkey, within five minutes. A wrong current password counts as a failed login.
+         */
+        post: operations["begin_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register Passkey
+         * @description Register the passkey that the browser has made: logins with the password need it or another second factor.
+         */
+        post: operations["register_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/passkeys/{passkey_id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove Passkey
+         * @description Remove a passkey. The recovery codes end with the last second factor.
+         */
+        post: operations["remove_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Passkey Login
+         * @description Begin to log in with a passkey alone, within five minutes.
+         */
+        post: operations["begin_passkey_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In With Passkey
+         * @description Get a bearer token for `/api` with a passkey alone. Its authenticator must have verified the user.
+         */
+        post: operations["log_in_with_passkey"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -339,6 +470,37 @@ export interface paths {
          *     Requires the permission `project:delete`.
          */
         delete: operations["delete_project"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/security": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Project Security
+         * @description What a project demands of its members.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["get_project_security"];
+        /**
+         * Update Project Security
+         * @description Demand a second factor of every member, or no longer. You need one yourself.
+         *
+         *     Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
+         *     project until they enrol one.
+         *
+         *     Requires the permission `project:write`.
+         */
+        put: operations["update_project_security"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1144,47 +1306,6 @@ export interface components {
             token: string;
         };
         /**
-         * AccessTokenOut
-         * @description A token without its secret. It allows what both it and the present role of its account allow.
-         */
-        AccessTokenOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Permissions */
-            permissions: components["schemas"]["Permission"][];
-            /**
-             * Environments
-             * @description Null for all environments.
-             */
-            environments: string[] | null;
-            /**
-             * Account Id
-             * Format: uuid
-             * @description The account for which the token acts: the one that made it.
-             */
-            account_id: string;
-            /** Email */
-            email: string;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /** Expires At */
-            expires_at: string | null;
-            /**
-             * Last Used At
-             * @description When the token was last used, to within a few minutes.
-             */
-            last_used_at: string | null;
-        };
-        /**
          * AccountOut
          * @description An account as its owner sees it.
          */
@@ -1199,15 +1320,13 @@ export interface components {
         };
         /**
          * ActorOut
-         * @description Who made a change; all are null for the command line.
+         * @description Who made a change; both are null for the command line.
          */
         ActorOut: {
             /** Id */
             id: string | null;
             /** Email */
             email: string | null;
-            /** @description The access token that the account used, if any. */
-            token: components["schemas"]["TokenNameOut"] | null;
         };
         /**
          * ActualResult
@@ -1337,47 +1456,14 @@ export interface components {
             holds: boolean;
         };
         /**
-         * CreatedTokenOut
-         * @description A new token, with its secret, which is shown only here.
+         * CreationOptionsOut
+         * @description For `navigator.credentials.create`, in the form that `PublicKeyCredential.parseCreationOptionsFromJSON` reads.
          */
-        CreatedTokenOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Permissions */
-            permissions: components["schemas"]["Permission"][];
-            /**
-             * Environments
-             * @description Null for all environments.
-             */
-            environments: string[] | null;
-            /**
-             * Account Id
-             * Format: uuid
-             * @description The account for which the token acts: the one that made it.
-             */
-            account_id: string;
-            /** Email */
-            email: string;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /** Expires At */
-            expires_at: string | null;
-            /**
-             * Last Used At
-             * @description When the token was last used, to within a few minutes.
-             */
-            last_used_at: string | null;
-            /** Token */
-            token: string;
+        CreationOptionsOut: {
+            /** Public Key */
+            public_key: {
+                [key: string]: unknown;
+            };
         };
         /**
          * DecidedBy
@@ -1412,6 +1498,19 @@ export interface components {
              * @description The relative standard error of both numbers; 0 if they are exact.
              */
             error: number;
+        };
+        /**
+         * EnrolmentOut
+         * @description The secret for the app, in base32 and as the URI for a QR code. It cannot be read again.
+         */
+        EnrolmentOut: {
+            /** Secret */
+            secret: string;
+            /**
+             * Uri
+             * @example otpauth://totp/Flagstaff:ada%40example.com?secret=…&issuer=Flagstaff
+             */
+            uri: string;
         };
         /**
          * EnvironmentItem
@@ -2200,6 +2299,21 @@ export interface components {
             };
         };
         /**
+         * NewPasskey
+         * @description A passkey that the browser has made, and a name to recognise it by.
+         */
+        NewPasskey: {
+            /** Name */
+            name: string;
+            /**
+             * Credential
+             * @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.
+             */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * NewProject
          * @description A new project.
          */
@@ -2267,26 +2381,6 @@ export interface components {
             conditions?: components["schemas"]["ConditionBody"][];
         };
         /**
-         * NewToken
-         * @description A token to create.
-         */
-        NewToken: {
-            /** Name */
-            name: string;
-            /** Permissions */
-            permissions: ("project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write")[];
-            /**
-             * Environments
-             * @description The ids of the environments in which the token may be used; by default in all.
-             */
-            environments?: string[] | null;
-            /**
-             * Expires At
-             * @description When the token expires; by default never.
-             */
-            expires_at?: string | null;
-        };
-        /**
          * Operator
          * @description How a condition compares the attribute with its values.
          * @enum {string}
@@ -2310,6 +2404,40 @@ export interface components {
             };
         };
         /**
+         * PasskeyLogin
+         * @description The browser's answer for a passkey.
+         */
+        PasskeyLogin: {
+            /**
+             * Credential
+             * @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.
+             */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * PasskeyOut
+         * @description A passkey. `last_used_at` is null until it is used.
+         */
+        PasskeyOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
          * PasswordChange
          * @description A new password, with the current one.
          */
@@ -2321,6 +2449,14 @@ export interface components {
              * Format: password
              */
             new_password: string;
+        };
+        /**
+         * PasswordConfirmation
+         * @description The current password.
+         */
+        PasswordConfirmation: {
+            /** Current Password */
+            current_password: string;
         };
         /**
          * PasswordReset
@@ -2340,7 +2476,7 @@ export interface components {
          * @description What a role may allow.
          * @enum {string}
          */
-        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write";
         /**
          * PrerequisiteBody
          * @description Another flag of the environment that must be on, or off, or on with one of some variants.
@@ -2421,6 +2557,26 @@ export interface components {
              * @default null
              */
             permission?: string | null;
+            /**
+             * Challenge
+             * @description The login that needs a second factor.
+             * @default null
+             */
+            challenge?: string | null;
+            /**
+             * Methods
+             * @description The ways in which it can be proven.
+             * @default null
+             */
+            methods?: string[] | null;
+            /**
+             * Passkey Options
+             * @description To answer the challenge with a passkey: for `navigator.credentials.get`.
+             * @default null
+             */
+            passkey_options?: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * ProjectOut
@@ -2474,6 +2630,31 @@ export interface components {
             readonly updated_at?: unknown;
         };
         /**
+         * RecoveryCodesOut
+         * @description Recovery codes, each of which works once. They cannot be read again.
+         */
+        RecoveryCodesOut: {
+            /**
+             * Recovery Codes
+             * @example [
+             *       "abcd-efgh-2345-6789"
+             *     ]
+             */
+            recovery_codes: string[];
+        };
+        /**
+         * RegisteredOut
+         * @description The passkey and, if it is the first second factor, recovery codes, each of which works once.
+         */
+        RegisteredOut: {
+            passkey: components["schemas"]["PasskeyOut"];
+            /**
+             * Recovery Codes
+             * @description They cannot be read again.
+             */
+            recovery_codes: string[];
+        };
+        /**
          * Registration
          * @description A new account.
          */
@@ -2493,6 +2674,16 @@ export interface components {
              * @description The token of an invitation to this address; also if registration is closed.
              */
             invitation?: string | null;
+        };
+        /**
+         * RequestOptionsOut
+         * @description For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads.
+         */
+        RequestOptionsOut: {
+            /** Public Key */
+            public_key: {
+                [key: string]: unknown;
+            };
         };
         /**
          * ResetRequest
@@ -2705,6 +2896,38 @@ export interface components {
             readonly updated_at?: unknown;
         };
         /**
+         * SecondFactorLogin
+         * @description The challenge from `POST /auth/login`, and a proof of the second factor: exactly one of the other fields.
+         */
+        SecondFactorLogin: {
+            /** Code */
+            code?: string | null;
+            /** Recovery Code */
+            recovery_code?: string | null;
+            /** Challenge */
+            challenge: string;
+            /** Passkey */
+            passkey?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * SecurityOut
+         * @description What a project demands of its members.
+         */
+        SecurityOut: {
+            /** Demands Second Factor */
+            demands_second_factor: boolean;
+        };
+        /**
+         * SecurityUpdate
+         * @description What the project is to demand.
+         */
+        SecurityUpdate: {
+            /** Demands Second Factor */
+            demands_second_factor: boolean;
+        };
+        /**
          * SegmentOut
          * @description A segment: conditions that rules of all environments of the project can refer to.
          */
@@ -2872,25 +3095,47 @@ export interface components {
             };
         };
         /**
-         * TokenNameOut
-         * @description An access token, which may have been revoked.
-         */
-        TokenNameOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-        };
-        /**
          * TokenOut
          * @description A bearer token, valid for 24 hours.
          */
         TokenOut: {
             /** Token */
             token: string;
+        };
+        /**
+         * TotpConfirmation
+         * @description A code that the app shows.
+         */
+        TotpConfirmation: {
+            /**
+             * Code
+             * @example 492039
+             */
+            code: string;
+        };
+        /**
+         * TotpRemoval
+         * @description The current password and a proof of the second factor.
+         */
+        TotpRemoval: {
+            /** Code */
+            code?: string | null;
+            /** Recovery Code */
+            recovery_code?: string | null;
+            /** Current Password */
+            current_password: string;
+        };
+        /**
+         * TwoFactorOut
+         * @description The second factors of an account. `totp_since` is null if no authenticator app is enrolled.
+         */
+        TwoFactorOut: {
+            /** Totp Since */
+            totp_since: string | null;
+            /** Passkeys */
+            passkeys: components["schemas"]["PasskeyOut"][];
+            /** Recovery Codes Left */
+            recovery_codes_left: number;
         };
         /**
          * VariantBody
@@ -2991,7 +3236,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3492,7 +3737,7 @@ export interface operations {
             };
         };
     };
-    list_my_tokens: {
+    get_two_factor: {
         parameters: {
             query?: never;
             header?: never;
@@ -3507,20 +3752,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessTokenOut"][];
+                    "application/json": components["schemas"]["TwoFactorOut"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3548,7 +3784,7 @@ export interface operations {
             };
         };
     };
-    create_my_token: {
+    begin_totp: {
         parameters: {
             query?: never;
             header?: never;
@@ -3557,7 +3793,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewToken"];
+                "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
         responses: {
@@ -3567,7 +3803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedTokenOut"];
+                    "application/json": components["schemas"]["EnrolmentOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */
@@ -3581,15 +3817,6 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
-            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3635,81 +3862,18 @@ export interface operations {
             };
         };
     };
-    revoke_my_token: {
+    confirm_totp: {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                token_id: string;
-            };
+            path?: never;
             cookie?: never;
         };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The access token is missing, malformed or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description The resource does not exist or is not yours. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TotpConfirmation"];
             };
         };
-    };
-    list_tokens: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -3717,78 +3881,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessTokenOut"][];
-                };
-            };
-            /** @description The access token is missing, malformed or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description The resource does not exist or is not yours. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    create_token: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewToken"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreatedTokenOut"];
+                    "application/json": components["schemas"]["RecoveryCodesOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */
@@ -3802,24 +3895,6 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-            /** @description The resource does not exist or is not yours. */
-            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3865,17 +3940,18 @@ export interface operations {
             };
         };
     };
-    revoke_token: {
+    disable_totp: {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                project_id: string;
-                token_id: string;
-            };
+            path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TotpRemoval"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             204: {
@@ -3883,6 +3959,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
@@ -3893,8 +3978,380 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
-            403: {
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    renew_recovery_codes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    log_in_with_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorLogin"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    begin_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreationOptionsOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    register_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskey"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                passkey_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3904,6 +4361,131 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    begin_passkey_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestOptionsOut"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    log_in_with_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLogin"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4106,7 +4688,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4186,7 +4768,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4260,7 +4842,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4271,6 +4853,162 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_project_security: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecurityOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_project_security: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecurityUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecurityOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4341,7 +5079,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4426,7 +5164,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4507,7 +5245,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4591,7 +5329,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4667,7 +5405,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4734,7 +5472,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4819,7 +5557,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4903,7 +5641,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4985,7 +5723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5169,7 +5907,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5254,7 +5992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5340,7 +6078,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5421,7 +6159,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5496,7 +6234,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5579,7 +6317,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5664,7 +6402,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5750,7 +6488,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5831,7 +6569,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5906,7 +6644,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5983,7 +6721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6067,7 +6805,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6153,7 +6891,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6240,7 +6978,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6322,7 +7060,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6407,7 +7145,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6499,7 +7237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6602,7 +7340,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6689,7 +7427,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6777,7 +7515,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6860,7 +7598,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6937,7 +7675,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7021,7 +7759,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7102,7 +7840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7202,7 +7940,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7267,9 +8005,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
-                /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "member" | "invitation") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
@@ -7314,7 +8050,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7397,7 +8133,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7554,7 +8290,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7650,7 +8386,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7736,7 +8472,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
             403: {
                 headers: {
                     [name: string]: unknown;

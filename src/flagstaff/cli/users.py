@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from flagstaff.bootstrap import open_accounts
+from flagstaff.bootstrap import open_service
 from flagstaff.domain.accounts import Account, check_email, check_password
 from flagstaff.domain.errors import invalid_field
 from flagstaff.settings import Settings
 
-app = typer.Typer(help="Create accounts and reset passwords.", no_args_is_help=True)
+app = typer.Typer(help="Create accounts, and reset passwords and second factors.", no_args_is_help=True)
 
 Email = Annotated[str, typer.Argument(help="The account's email.")]
 FromStdin = Annotated[
@@ -35,14 +35,26 @@ def reset_password(email: Email, password_stdin: FromStdin = False) -> None:
     typer.echo(f"Set the password of {account.email}.")
 
 
+@app.command()
+def reset_two_factor(email: Email) -> None:
+    """Remove an account's second factors, after the loss of a device. Make sure that it is the owner who asks."""
+    account = asyncio.run(_reset_two_factor(email))
+    typer.echo(f"Removed the second factors of {account.email}.")
+
+
 async def _create(email: str, password: str) -> Account:
-    async with open_accounts(Settings.load(os.environ)) as accounts:
-        return await accounts.register(email=email, password=password)
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.accounts.register(email=email, password=password)
 
 
 async def _set_password(email: str, password: str) -> Account:
-    async with open_accounts(Settings.load(os.environ)) as accounts:
-        return await accounts.set_password(email=email, password=password)
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.accounts.set_password(email=email, password=password)
+
+
+async def _reset_two_factor(email: str) -> Account:
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.second_factors.reset(email=email)
 
 
 def _read_password(from_stdin: bool) -> str:

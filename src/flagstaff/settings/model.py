@@ -189,6 +189,13 @@ class Settings:
             "open: anyone who can reach the server can create an account; closed: only `flagstaff users create` can.",
         )
     )
+    demand_second_factor: bool = field(
+        metadata=_read_by(
+            values.parse_switch,
+            "off",
+            "Whether every account needs a second factor for everything but its own settings.",
+        )
+    )
     trusted_proxies: tuple[IPNetwork, ...] = field(
         metadata=_read_by(
             values.parse_networks, "", "A comma-separated list of networks whose X-Forwarded-For header is trusted."

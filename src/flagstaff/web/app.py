@@ -24,8 +24,10 @@ from flagstaff.services.impacts import Impacts
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
+from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
 from flagstaff.settings import Registration
@@ -49,13 +51,16 @@ from flagstaff.web.management import (
     impacts,
     invitations,
     members,
+    passkeys,
     projects,
     rules,
+    second_factors,
     segments,
     sessions,
     summaries,
 )
 from flagstaff.web.management.auth import Authentication
+from flagstaff.web.management.demands import SecondFactorDemand
 from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
 from flagstaff.web.openapi import describe
@@ -72,6 +77,8 @@ class State:
     accounts: Accounts
     sessions: Sessions
     access_tokens: AccessTokens
+    second_factors: SecondFactors
+    passkeys: Passkeys
     known_clients: KnownClients
     projects: Projects
     members: Members
@@ -87,6 +94,7 @@ class State:
     idempotency: Idempotency
     supervisor: Supervisor
     registration: Registration
+    demands_second_factor: bool
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
@@ -103,6 +111,8 @@ def create_api() -> FastAPI:
         accounts,
         sessions,
         access_tokens,
+        second_factors,
+        passkeys,
         projects,
         members,
         invitations,
@@ -147,7 +157,8 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    others = Authentication(keyed, state.sessions, state.access_tokens, state.limits)
+    demanding = SecondFactorDemand(keyed, state.second_factors) if state.demands_second_factor else keyed
+    others = Authentication(demanding, state.sessions, state.access_tokens, state.limits)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

@@ -22,12 +22,18 @@ class ProblemDocument(BaseModel):
     request_id: str
     errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, if the input is invalid.")
     permission: str | None = Field(default=None, description="The permission that your role does not have.")
+    challenge: str | None = Field(default=None, description="The login that needs a second factor.")
+    methods: list[str] | None = Field(default=None, description="The ways in which it can be proven.")
+    passkey_options: dict[str, Any] | None = Field(
+        default=None, description="To answer the challenge with a passkey: for `navigator.credentials.get`."
+    )
 
 
 _DESCRIPTIONS = {
     400: "Malformed or invalid input; `errors` names the fields.",
     401: "The access token is missing, malformed or expired.",
-    403: "Your role in the project does not have the `permission`; or registration is closed.",
+    403: "Your role in the project does not have the `permission`; a second factor is demanded, and your account has "
+    "none; or registration is closed.",
     404: "The resource does not exist or is not yours.",
     409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
     "used for another request.",
