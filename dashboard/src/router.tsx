@@ -17,6 +17,7 @@ import { PageSkeleton } from "./components/PageSkeleton";
 import { NotFound, NotFoundAnywhere, ProblemPage } from "./components/ProblemPage";
 import { Shell } from "./components/Shell";
 import { lastEnvironment } from "./lib/lastEnvironment";
+import { CALLBACK_PATH } from "./lib/providerAnswer";
 import { RESET_PATH } from "./lib/resetToken";
 import { safeNext, toFlagPage, toFlagsSearch, toHistorySearch } from "./lib/search";
 import { currentSession, sessionEnding } from "./lib/session";
@@ -61,6 +62,12 @@ const resetPassword = createRoute({
   getParentRoute: () => account,
   path: RESET_PATH,
   component: lazyRouteComponent(() => import("./routes/ResetPassword"), "ResetPassword"),
+});
+
+const providerSignIn = createRoute({
+  getParentRoute: () => account,
+  path: CALLBACK_PATH,
+  component: lazyRouteComponent(() => import("./routes/ProviderSignIn"), "ProviderSignIn"),
 });
 
 const signedIn = createRoute({
@@ -155,7 +162,7 @@ const changes = createRoute({
 });
 
 const tree = root.addChildren([
-  account.addChildren([signIn, register, forgotPassword, resetPassword]),
+  account.addChildren([signIn, register, forgotPassword, resetPassword, providerSignIn]),
   signedIn.addChildren([
     ownAccount,
     projects,

@@ -2,14 +2,17 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import structlog
 
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, unavailable
+from flagstaff.domain.identities import CALLBACK_PATH
 from flagstaff.domain.passkeys import site_of
 from flagstaff.domain.quotas import (
     condition_characters,
@@ -45,6 +48,7 @@ from flagstaff.services.impacts import Impacts
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
+from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
@@ -53,10 +57,12 @@ from flagstaff.services.sealing import Sealer
 from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
+from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.settings import RateLimit, Settings
+from flagstaff.settings.providers import Provider
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
 from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
@@ -180,6 +186,15 @@ class Flagstaff:
         confirmations = Confirmations(self.database, self._passwords)
         passkeys = Passkeys(self.database, now, confirmations, site_of(settings.public_url))
         self.second_factors = SecondFactors(self.database, now, confirmations, tokens, Sealer(secret_key), passkeys)
+        self._http = _provider_http(settings.oidc_providers)
+        self.single_sign_on = SingleSignOn(
+            self.database,
+            now,
+            self._passwords,
+            self._make_provider_clients(now),
+            settings.registration,
+            settings.public_url,
+        )
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
         quota_of_conditions = condition_characters(settings.max_condition_characters)
         state = State(
@@ -188,6 +203,7 @@ class Flagstaff:
             access_tokens=self.access_tokens,
             second_factors=self.second_factors,
             passkeys=passkeys,
+            single_sign_on=self.single_sign_on,
             known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
@@ -270,6 +286,8 @@ class Flagstaff:
         await self._supervisor.drain(0)
         if self._owns_passwords:
             self._passwords.close()
+        if self._http is not None:
+            await self._http.aclose()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):  # a database that hangs would delay the stop for minutes
                 await self.database.close()
@@ -339,7 +357,16 @@ class Flagstaff:
         await self.sessions.write_last_seen()
         await self.access_tokens.write_last_used()
 
+    def _make_provider_clients(self, now: Callable[[], datetime]) -> dict[str, ProviderClient]:
+        redirect_uri = f"{self._settings.public_url}{CALLBACK_PATH}"
+        return {
+            each.key: ProviderClient(each, redirect_uri=redirect_uri, now=now, http=self._http)
+            for each in self._settings.oidc_providers
+            if self._http is not None
+        }
+
     async def _purge_accounts(self) -> None:
+        await self.single_sign_on.purge()
         await self.accounts.purge()
         await self.second_factors.purge()
 
@@ -405,6 +432,13 @@ async def _migrate_alone(settings: Settings) -> None:
         await migrate(None, settings.data_dir)
     finally:
         directory.unlock()
+
+
+def _provider_http(providers: Sequence[Provider]) -> httpx.AsyncClient | None:
+    """The client for calls to identity providers, if there are any. It trusts the machine's certificates."""
+    if not providers:
+        return None
+    return httpx.AsyncClient(verify=ssl.create_default_context(), trust_env=False, follow_redirects=False)
 
 
 def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:

@@ -20,6 +20,7 @@ from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, TokenName, chan
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.identities import Identity
 from flagstaff.domain.members import Role
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.second_factors import TotpSecret
@@ -39,6 +40,7 @@ from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.history.user_rollups import roll_up_users
 from flagstaff.storage.history.user_sums import UserSums, sum_users
 from flagstaff.storage.idempotency import claim
+from flagstaff.storage.identities import create_identity, find_identity
 from flagstaff.storage.invitations import create_invitation, list_invitations
 from flagstaff.storage.members import find_member, list_members
 from flagstaff.storage.migrate import current_revision, is_current, migrate
@@ -62,7 +64,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = [*(f"{number:04}" for number in range(1, 16)), "0017"]
+REVISIONS = [*(f"{number:04}" for number in range(1, 16)), "0017", "0018"]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -553,6 +555,24 @@ async def test_a_downgrade_that_would_drop_second_factors_is_refused_unless_it_i
     await migrate_store(store)
     async with database.read() as connection:
         assert await find_totp(connection, account.id) is None
+
+
+async def test_a_downgrade_that_would_drop_identities_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    identity = Identity("https://id.acme.com", "ada", account.id, AT, is_only_way=True)
+    await store_all(database, account)
+    async with database.transaction() as transaction:
+        await create_identity(transaction.connection, identity)
+    with pytest.raises(Error, match=r"would drop the identities of 1 accounts at providers\."):
+        await migrate_store(store, "0017")
+    async with database.read() as connection:
+        assert await find_identity(connection, identity.issuer, identity.subject) == identity
+    await migrate_store(store, "0017", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await find_identity(connection, identity.issuer, identity.subject) is None
 
 
 async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:

@@ -40,6 +40,7 @@ BEYOND_SCHEMAS = {
     "register_passkey": "the credential is one that a browser has made",
     "remove_passkey": "the current password is the account's",
     "log_in_with_passkey": "the credential is one that a browser has made",
+    "complete_sso": "the answer is a provider's",
     "confirm_totp": "the code is the app's",
     "log_in_with_second_factor": "there is one proof, and it is right",
     "change_password": "the current password is the account's",

@@ -192,6 +192,105 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List My Tokens
+         * @description Your personal access tokens, newest first, including those that have expired.
+         */
+        get: operations["list_my_tokens"];
+        put?: never;
+        /**
+         * Create My Token
+         * @description Create a personal access token, which acts for you in all of your projects.
+         *
+         *     In each project it allows what both its permissions and your role allow, also when your role changes.
+         */
+        post: operations["create_my_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke My Token
+         * @description Revoke a personal access token immediately on every instance.
+         */
+        delete: operations["revoke_my_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tokens
+         * @description The access tokens for a project, newest first, including those that have expired.
+         *
+         *     Requires the permission `tokens:read`.
+         */
+        get: operations["list_tokens"];
+        put?: never;
+        /**
+         * Create Token
+         * @description Create an access token for a project.
+         *
+         *     It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
+         *     leave the project. An `Idempotency-Key` is ignored, because the response is not stored.
+         *
+         *     Requires the permission `tokens:write`.
+         */
+        post: operations["create_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Token
+         * @description Revoke an access token for a project immediately on every instance.
+         *
+         *     Requires the permission `tokens:write`.
+         */
+        delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/two-factor": {
         parameters: {
             query?: never;
@@ -411,6 +510,66 @@ export interface paths {
          * @description Get a bearer token for `/api` with a passkey alone. Its authenticator must have verified the user.
          */
         post: operations["log_in_with_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sso Providers
+         * @description The identity providers at which people can sign in.
+         */
+        get: operations["list_sso_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sso/{provider}/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Sso
+         * @description Begin to sign in at a provider, within ten minutes. It sends the browser back to `/sso/callback`.
+         */
+        post: operations["begin_sso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sso/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete Sso
+         * @description Open a session with the answer of the provider, which works once.
+         */
+        post: operations["complete_sso"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1306,6 +1465,47 @@ export interface components {
             token: string;
         };
         /**
+         * AccessTokenOut
+         * @description A token without its secret. It allows what both it and the present role of its account allow.
+         */
+        AccessTokenOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Permissions */
+            permissions: components["schemas"]["Permission"][];
+            /**
+             * Environments
+             * @description Null for all environments.
+             */
+            environments: string[] | null;
+            /**
+             * Account Id
+             * Format: uuid
+             * @description The account for which the token acts: the one that made it.
+             */
+            account_id: string;
+            /** Email */
+            email: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Last Used At
+             * @description When the token was last used, to within a few minutes.
+             */
+            last_used_at: string | null;
+        };
+        /**
          * AccountOut
          * @description An account as its owner sees it.
          */
@@ -1320,13 +1520,15 @@ export interface components {
         };
         /**
          * ActorOut
-         * @description Who made a change; both are null for the command line.
+         * @description Who made a change; all are null for the command line.
          */
         ActorOut: {
             /** Id */
             id: string | null;
             /** Email */
             email: string | null;
+            /** @description The access token that the account used, if any. */
+            token: components["schemas"]["TokenNameOut"] | null;
         };
         /**
          * ActualResult
@@ -1337,6 +1539,16 @@ export interface components {
             enabled: boolean;
             /** Variant */
             variant: string | null;
+        };
+        /**
+         * BegunOut
+         * @description Where to send the browser, and what it must keep for the answer, in the tab that it belongs to.
+         */
+        BegunOut: {
+            /** Authorization Url */
+            authorization_url: string;
+            /** Binding */
+            binding: string;
         };
         /**
          * ChangeOut
@@ -1454,6 +1666,49 @@ export interface components {
             actual: unknown;
             /** Holds */
             holds: boolean;
+        };
+        /**
+         * CreatedTokenOut
+         * @description A new token, with its secret, which is shown only here.
+         */
+        CreatedTokenOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Permissions */
+            permissions: components["schemas"]["Permission"][];
+            /**
+             * Environments
+             * @description Null for all environments.
+             */
+            environments: string[] | null;
+            /**
+             * Account Id
+             * Format: uuid
+             * @description The account for which the token acts: the one that made it.
+             */
+            account_id: string;
+            /** Email */
+            email: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Last Used At
+             * @description When the token was last used, to within a few minutes.
+             */
+            last_used_at: string | null;
+            /** Token */
+            token: string;
         };
         /**
          * CreationOptionsOut
@@ -2381,6 +2636,39 @@ export interface components {
             conditions?: components["schemas"]["ConditionBody"][];
         };
         /**
+         * NewSignIn
+         * @description A sign-in to begin.
+         */
+        NewSignIn: {
+            /**
+             * Return To
+             * @description The path of the page to go on with.
+             * @default /
+             * @example /projects
+             */
+            return_to?: string;
+        };
+        /**
+         * NewToken
+         * @description A token to create.
+         */
+        NewToken: {
+            /** Name */
+            name: string;
+            /** Permissions */
+            permissions: ("project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write")[];
+            /**
+             * Environments
+             * @description The ids of the environments in which the token may be used; by default in all.
+             */
+            environments?: string[] | null;
+            /**
+             * Expires At
+             * @description When the token expires; by default never.
+             */
+            expires_at?: string | null;
+        };
+        /**
          * Operator
          * @description How a condition compares the attribute with its values.
          * @enum {string}
@@ -2476,7 +2764,7 @@ export interface components {
          * @description What a role may allow.
          * @enum {string}
          */
-        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write";
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
         /**
          * PrerequisiteBody
          * @description Another flag of the environment that must be on, or off, or on with one of some variants.
@@ -2628,6 +2916,16 @@ export interface components {
             readonly sdk_key?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
+        };
+        /**
+         * ProviderOut
+         * @description An identity provider.
+         */
+        ProviderOut: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
         };
         /**
          * RecoveryCodesOut
@@ -3053,6 +3351,43 @@ export interface components {
             current: boolean;
         };
         /**
+         * SignInAnswer
+         * @description What the provider sent to the redirect URI, and what the browser has kept.
+         */
+        SignInAnswer: {
+            /** State */
+            state: string;
+            /** Code */
+            code: string;
+            /**
+             * Binding
+             * @description From the beginning of the sign-in.
+             */
+            binding: string;
+            /**
+             * Iss
+             * @description The issuer, if the provider has sent it.
+             */
+            iss?: string | null;
+        };
+        /**
+         * SignedInOut
+         * @description A bearer token, valid for 24 hours, and the address of its account.
+         */
+        SignedInOut: {
+            /** Token */
+            token: string;
+            /** Email */
+            email: string;
+            /** Return To */
+            return_to: string;
+            /**
+             * Logout Url
+             * @description Where the browser ends the session at the provider, after `POST /auth/logout`; null if it cannot.
+             */
+            logout_url: string | null;
+        };
+        /**
          * StatusOut
          * @description The service works.
          */
@@ -3093,6 +3428,19 @@ export interface components {
             flags: {
                 [key: string]: components["schemas"]["FlagIntervalOut"][];
             };
+        };
+        /**
+         * TokenNameOut
+         * @description An access token, which may have been revoked.
+         */
+        TokenNameOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
         };
         /**
          * TokenOut
@@ -3236,7 +3584,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3316,6 +3664,15 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3701,6 +4058,445 @@ export interface operations {
             };
             /** @description The access token is missing, malformed or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_my_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_my_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTokenOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    revoke_my_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTokenOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4484,6 +5280,202 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_sso_providers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderOut"][];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    begin_sso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSignIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BegunOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    complete_sso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInAnswer"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             /** @description The body is larger than this operation accepts. */
             413: {
                 headers: {
@@ -4688,7 +5680,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4768,7 +5760,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4842,7 +5834,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4909,7 +5901,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4989,7 +5981,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5079,7 +6071,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5164,7 +6156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5245,7 +6237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5329,7 +6321,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5405,7 +6397,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5472,7 +6464,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5557,7 +6549,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5641,7 +6633,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5723,7 +6715,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5907,7 +6899,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5992,7 +6984,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6078,7 +7070,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6159,7 +7151,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6234,7 +7226,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6317,7 +7309,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6402,7 +7394,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6488,7 +7480,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6569,7 +7561,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6644,7 +7636,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6721,7 +7713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6805,7 +7797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6891,7 +7883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6978,7 +7970,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7060,7 +8052,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7145,7 +8137,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7237,7 +8229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7340,7 +8332,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7427,7 +8419,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7515,7 +8507,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7598,7 +8590,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7675,7 +8667,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7759,7 +8751,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7840,7 +8832,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7940,7 +8932,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8005,7 +8997,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                /** @description Only changes to resources of this kind. */
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "member" | "invitation") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
@@ -8050,7 +9044,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8133,7 +9127,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8290,7 +9284,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8386,7 +9380,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8472,7 +9466,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; or registration is closed. */
+            /** @description Your role in the project does not have the `permission`; a second factor is demanded, and your account has none; registration is closed; or the account can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -92,6 +92,11 @@ async def delete_member_tokens(connection: AsyncConnection, project_id: UUID, ac
     await connection.execute(tables.access_tokens.delete().where(*ours))
 
 
+async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -> None:
+    """Delete all tokens that an account has made, also those for projects."""
+    await connection.execute(tables.access_tokens.delete().where(_columns.account_id == account_id))
+
+
 async def note_used(connection: AsyncConnection, used: Mapping[UUID, datetime]) -> None:
     """Store when tokens were used, unless they have been used later."""
     rows = [{"token": token_id, "used_at": at} for token_id, at in sorted(used.items())]

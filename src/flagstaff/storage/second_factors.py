@@ -20,6 +20,7 @@ _account = sa.bindparam("account", type_=sa.Uuid)
 _has_factor = sa.select(
     sa.exists().where(_totp.c.account_id == _account, _totp.c.confirmed_at.is_not(None))
     | sa.exists().where(tables.passkeys.c.account_id == _account)
+    | sa.exists().where(tables.identities.c.account_id == _account, tables.identities.c.is_only_way)
 )
 
 
@@ -48,7 +49,7 @@ async def save_totp(connection: AsyncConnection, secret: TotpSecret) -> None:
 
 
 async def has_second_factor(connection: AsyncConnection, account_id: UUID) -> bool:
-    """Whether an account has an authenticator app or a passkey."""
+    """Whether an account has an authenticator app or a passkey, or only its identity provider can open it."""
     return bool((await connection.execute(_has_factor, {"account": account_id})).scalar_one())
 
 

@@ -205,6 +205,42 @@ environment_roles = sa.Table(
     ),
 )
 
+# Who accounts are at identity providers.
+identities = sa.Table(
+    "identities",
+    metadata,
+    sa.Column("issuer", sa.Text, primary_key=True),
+    sa.Column("subject", sa.Text, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("is_only_way", sa.Boolean, nullable=False),
+)
+
+# The memberships that exist because of groups at an identity provider.
+given_memberships = sa.Table(
+    "given_memberships",
+    metadata,
+    sa.Column("project_id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.Uuid, primary_key=True),
+    sa.Column("issuer", sa.Text, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["project_id", "account_id"], ["members.project_id", "members.account_id"], ondelete="CASCADE"
+    ),
+)
+
+# The sign-ins that wait for the answer of an identity provider.
+sign_ins = sa.Table(
+    "sign_ins",
+    metadata,
+    sa.Column("state_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("nonce", sa.Text, nullable=False),
+    sa.Column("verifier", sa.Text, nullable=False),
+    sa.Column("binding_hash", sa.LargeBinary, nullable=False),
+    sa.Column("return_to", sa.Text, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False, index=True),
+)
+
 # The invitations that have not been accepted. `token_hash` is the last mail's; none before the first.
 invitations = sa.Table(
     "invitations",

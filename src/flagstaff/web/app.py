@@ -30,6 +30,7 @@ from flagstaff.services.rules import Rules
 from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
+from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.web import health
@@ -57,6 +58,7 @@ from flagstaff.web.management import (
     second_factors,
     segments,
     sessions,
+    single_sign_on,
     summaries,
 )
 from flagstaff.web.management.auth import Authentication
@@ -79,6 +81,7 @@ class State:
     access_tokens: AccessTokens
     second_factors: SecondFactors
     passkeys: Passkeys
+    single_sign_on: SingleSignOn
     known_clients: KnownClients
     projects: Projects
     members: Members
@@ -113,6 +116,7 @@ def create_api() -> FastAPI:
         access_tokens,
         second_factors,
         passkeys,
+        single_sign_on,
         projects,
         members,
         invitations,

@@ -33,7 +33,7 @@ _DESCRIPTIONS = {
     400: "Malformed or invalid input; `errors` names the fields.",
     401: "The access token is missing, malformed or expired.",
     403: "Your role in the project does not have the `permission`; a second factor is demanded, and your account has "
-    "none; or registration is closed.",
+    "none; registration is closed; or the account can be opened only at its identity provider.",
     404: "The resource does not exist or is not yours.",
     409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
     "used for another request.",

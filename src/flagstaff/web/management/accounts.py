@@ -12,6 +12,7 @@ from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.sessions import Sessions
+from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.web.edge.limits import AdmittedRoute, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
@@ -115,6 +116,11 @@ async def _require_open_registration(request: Request) -> None:
         raise Error(Code.FORBIDDEN, _CLOSED)
 
 
+def _require_password_login(request: Request, email: str) -> None:
+    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    single_sign_on.require_password_login(email)
+
+
 @router.post(
     "/auth/register",
     status_code=201,
@@ -122,8 +128,9 @@ async def _require_open_registration(request: Request) -> None:
     responses=problems(400, 403, 409, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.register)), Depends(_require_open_registration)],
 )
-async def register(body: Registration, accounts: Service, client: Client) -> Response:
+async def register(body: Registration, request: Request, accounts: Service, client: Client) -> Response:
     """Create an account. With the token of an invitation, it becomes a member of the project."""
+    _require_password_login(request, body.email)
     account = await accounts.register(
         email=body.email, password=body.password, invitation=body.invitation, client=widest_network(client)
     )
@@ -133,7 +140,7 @@ async def register(body: Registration, accounts: Service, client: Client) -> Res
 @router.post(
     "/auth/login",
     response_model=TokenOut,
-    responses=problems(400, 401, 413, 429, 503),
+    responses=problems(400, 401, 403, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
 async def log_in(
@@ -145,6 +152,7 @@ async def log_in(
     `POST /auth/login/second-factor`.
     """
     email = body.email.strip()
+    _require_password_login(request, email)
     second_factors: SecondFactors = request.app.state.second_factors
     async with counted_guess(request, email) as client:
         account = await accounts.verify_password(email=email, password=body.password, client=widest_network(client))
@@ -169,8 +177,10 @@ async def log_out(token: CurrentToken, sessions: SessionService) -> Response:
 )
 async def forgot_password(body: ResetRequest, request: Request, accounts: Service) -> Response:
     """Request a reset link by mail. The response is the same whether or not the account exists."""
-    account = await accounts.find_account(body.email.strip())
-    if account is not None:
+    email = body.email.strip()
+    account = await accounts.find_account(email)
+    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    if account is not None and single_sign_on.allows_password_login(email):
         supervisor: Supervisor = request.app.state.supervisor
         supervisor.start("reset mail", accounts.send_reset(account))
     return json_response({"message": _RESET_REQUESTED})

@@ -10,6 +10,7 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.passkeys import Passkey
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.sessions import Sessions
+from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.web.edge.limits import AdmittedRoute, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
@@ -149,7 +150,7 @@ async def begin_passkey_login(passkeys: Service) -> Response:
 @router.post(
     "/auth/passkeys/login",
     response_model=TokenOut,
-    responses=problems(400, 401, 413, 429, 503),
+    responses=problems(400, 401, 403, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
 async def log_in_with_passkey(
@@ -157,6 +158,8 @@ async def log_in_with_passkey(
 ) -> Response:
     """Get a bearer token for `/api` with a passkey alone. Its authenticator must have verified the user."""
     account = await passkeys.log_in(body.credential)
+    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    single_sign_on.require_password_login(account.email)
     sessions: Sessions = request.app.state.sessions
     token = await sessions.open(account, origin)
     remember_client(request, account, client)
