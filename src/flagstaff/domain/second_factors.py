@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
+from flagstaff.domain.passkeys import Passkey
+
 STEP_SECONDS = 30
 STEPS_APART = 1  # how far the clocks of server and device may differ
 RECOVERY_CODES = 10
@@ -51,6 +53,23 @@ class TotpSecret:
     created_at: datetime
     confirmed_at: datetime | None
     last_step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TwoFactorState:
+    """The second factors of an account."""
+
+    totp_since: datetime | None
+    passkeys: list[Passkey]
+    recovery_codes_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """The secret for an authenticator app, in base32 and as the URI for a QR code."""
+
+    secret: str
+    uri: str
 
 
 def check_code(value: str) -> str:

@@ -36,8 +36,18 @@ class CodeProof:
         return invalid_field("recovery_code", "is wrong or has been used")
 
 
-async def accept(connection: Connection, sealer: Sealer, account_id: UUID, proof: CodeProof, now: datetime) -> bool:
+async def accept(
+    connection: Connection,
+    sealer: Sealer,
+    account_id: UUID,
+    proof: CodeProof,
+    now: datetime,
+    *,
+    is_enrolling: bool = False,
+) -> bool:
     """Accept a proof and make it unusable; otherwise store that it failed. Lock the account first.
+
+    An app that is not confirmed counts only while it is enrolled.
 
     The caller must commit in both cases.
 
@@ -55,16 +65,20 @@ async def accept(connection: Connection, sealer: Sealer, account_id: UUID, proof
     if proof.method is Method.RECOVERY_CODE:
         is_right = await second_factors.spend_recovery_code(connection, account_id, hash_recovery_code(proof.code))
     else:
-        is_right = await _accept_code(connection, sealer, account_id, proof.code, now)
+        is_right = await _accept_code(connection, sealer, account_id, proof.code, now, is_enrolling=is_enrolling)
     if not is_right:
         await second_factors.note_failure(connection, account_id, now)
     return is_right
 
 
-async def _accept_code(connection: Connection, sealer: Sealer, account_id: UUID, code: str, now: datetime) -> bool:
+async def _accept_code(
+    connection: Connection, sealer: Sealer, account_id: UUID, code: str, now: datetime, *, is_enrolling: bool
+) -> bool:
     secret = await second_factors.find_totp(connection, account_id)
-    step = _matching_step(sealer, secret, code, now) if secret else None
-    if secret is None or step is None:
+    if secret is None or (secret.confirmed_at is None) is not is_enrolling:
+        return False
+    step = _matching_step(sealer, secret, code, now)
+    if step is None:
         return False
     await second_factors.save_totp(connection, replace(secret, last_step=step))
     return True

@@ -11,14 +11,15 @@ import pyotp
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.domain.errors import Code, Error, enrolment_required
-from flagstaff.domain.passkeys import Passkey
 from flagstaff.domain.second_factors import (
     CHALLENGE_LIFETIME,
     ENROLMENT_LIFETIME,
     FAILURES_COUNTED_FOR,
+    Enrolment,
     Method,
     Purpose,
     TotpSecret,
+    TwoFactorState,
 )
 from flagstaff.services.assertions import Credential
 from flagstaff.services.confirmations import Confirmations, lock
@@ -37,23 +38,6 @@ Proof = CodeProof | Credential
 """A code, or the answer of a passkey."""
 
 _ISSUER = "Flagstaff"
-
-
-@dataclass(frozen=True, slots=True)
-class TwoFactorState:
-    """The second factors of an account."""
-
-    totp_since: datetime | None
-    passkeys: list[Passkey]
-    recovery_codes_left: int
-
-
-@dataclass(frozen=True, slots=True)
-class Enrolment:
-    """The secret for an authenticator app, in base32 and as the URI for a QR code."""
-
-    secret: str
-    uri: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +91,7 @@ class SecondFactors:
             secret = await second_factors.find_totp(connection, account.id)
             if secret is None or secret.created_at <= now - ENROLMENT_LIFETIME:
                 raise Error(Code.CONFLICT, "There is no enrolment to confirm, or it has expired. Begin a new one.")
-            accepted = await accept(connection, self.sealer, account.id, proof, now)
+            accepted = await accept(connection, self.sealer, account.id, proof, now, is_enrolling=True)
             if accepted:
                 used = await second_factors.find_totp(connection, account.id)
                 assert used is not None

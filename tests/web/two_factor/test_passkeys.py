@@ -12,6 +12,7 @@ from tests.support.api import NO_IDS, Caller, Json, field_errors
 from tests.support.authenticator import USER_PRESENT, Authenticator, encode
 from tests.support.clock import Clock
 from tests.support.two_factor import TWO_FACTOR, answer_challenge, challenge, enrol, log_in
+from tests.support.two_factor import begin as begin_app
 from tests.web.conftest import PASSWORD, ListChanges
 
 PASSKEYS = f"{TWO_FACTOR}/passkeys"
@@ -312,6 +313,15 @@ async def test_an_app_stays_when_the_passkey_goes_and_the_other_way_round(
     await register(ada, Authenticator(ORIGIN))
     await ada.post(f"{TWO_FACTOR}/totp/disable", json={**CONFIRMED, "code": app.next_code()})
     assert (await log_in(client)).json()["methods"] == ["passkey", "recovery_code"]
+
+
+async def test_the_code_of_an_app_that_is_not_confirmed_is_no_second_factor(
+    ada: Caller, client: Caller, authenticator: Authenticator, clock: Clock
+) -> None:
+    await register(ada, authenticator)
+    app = await begin_app(ada, clock)
+    answer = await answer_challenge(client, await challenge(client), code=app.code())
+    assert field_errors(answer).keys() == {"code"}
 
 
 async def test_an_account_has_at_most_20(ada: Caller) -> None:
