@@ -18,6 +18,7 @@ import { NotFound, NotFoundAnywhere, ProblemPage } from "./components/ProblemPag
 import { Shell } from "./components/Shell";
 import { lastEnvironment } from "./lib/lastEnvironment";
 import { INVITATION_PATH, RESET_PATH } from "./lib/linkToken";
+import { CALLBACK_PATH } from "./lib/providerAnswer";
 import { safeNext, toFlagPage, toFlagsSearch, toHistorySearch } from "./lib/search";
 import { currentSession, sessionEnding } from "./lib/session";
 
@@ -66,6 +67,12 @@ const invitation = createRoute({
   getParentRoute: () => account,
   path: INVITATION_PATH,
   component: lazyRouteComponent(() => import("./routes/Invitation"), "Invitation"),
+});
+
+const providerSignIn = createRoute({
+  getParentRoute: () => account,
+  path: CALLBACK_PATH,
+  component: lazyRouteComponent(() => import("./routes/ProviderSignIn"), "ProviderSignIn"),
 });
 
 const signedIn = createRoute({
@@ -165,7 +172,7 @@ const changes = createRoute({
 });
 
 const tree = root.addChildren([
-  account.addChildren([signIn, register, forgotPassword, resetPassword, invitation]),
+  account.addChildren([signIn, register, forgotPassword, resetPassword, invitation, providerSignIn]),
   signedIn.addChildren([
     ownAccount,
     projects,

@@ -2,14 +2,18 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import structlog
 
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, unavailable
+from flagstaff.domain.identities import CALLBACK_PATH
+from flagstaff.domain.passkeys import site_of
 from flagstaff.domain.quotas import (
     condition_characters,
     environments_per_project,
@@ -35,6 +39,7 @@ from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
 from flagstaff.services.changes import Changes
+from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
 from flagstaff.services.flags import Flags
@@ -45,15 +50,21 @@ from flagstaff.services.instance import Instance
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
+from flagstaff.services.oidc import ProviderClient
+from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.sealing import Sealer
+from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
+from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.settings import RateLimit, Settings
+from flagstaff.settings.providers import Provider
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
 from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
@@ -164,7 +175,8 @@ class Flagstaff:
             api=_window(settings.api_rate_limit, _ACCOUNT_KEYS),
             trusted_proxies=settings.trusted_proxies,
         )
-        tokens = Tokens(settings.secret_key or self._directory.secret_key())
+        secret_key = settings.secret_key or self._directory.secret_key()
+        tokens = Tokens(secret_key)
         self.sessions = Sessions(self.database, now, tokens)
         self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
         self.administrators = Administrators(self.database, now)
@@ -174,12 +186,28 @@ class Flagstaff:
             tokens_per_account(settings.max_tokens_per_account),
             tokens_per_project(settings.max_tokens_per_project),
         )
+        confirmations = Confirmations(self.database, self._passwords)
+        passkeys = Passkeys(self.database, now, confirmations, site_of(settings.public_url))
+        self.second_factors = SecondFactors(self.database, now, confirmations, tokens, Sealer(secret_key), passkeys)
+        self._http = _provider_http(settings.oidc_providers)
+        instance = Instance(self.database, now, settings.registration, settings.quotas())
+        self.single_sign_on = SingleSignOn(
+            self.database,
+            now,
+            self._passwords,
+            self._make_provider_clients(now),
+            instance,
+            settings.public_url,
+        )
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
         quota_of_conditions = condition_characters(settings.max_condition_characters)
         state = State(
             accounts=self.accounts,
             sessions=self.sessions,
             access_tokens=self.access_tokens,
+            second_factors=self.second_factors,
+            passkeys=passkeys,
+            single_sign_on=self.single_sign_on,
             known_clients=KnownClients(self.database, now, tokens),
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
@@ -210,7 +238,8 @@ class Flagstaff:
             impacts=Impacts(self.database, now),
             idempotency=self._idempotency,
             supervisor=self._supervisor,
-            instance=Instance(self.database, now, settings.registration, settings.quotas()),
+            instance=instance,
+            demands_second_factor=settings.demand_second_factor,
             limits=limits,
             metrics=self.metrics,
             check_readiness=self._check_readiness,
@@ -262,6 +291,8 @@ class Flagstaff:
         await self._supervisor.drain(0)
         if self._owns_passwords:
             self._passwords.close()
+        if self._http is not None:
+            await self._http.aclose()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):  # a database that hangs would delay the stop for minutes
                 await self.database.close()
@@ -323,13 +354,26 @@ class Flagstaff:
             (_HISTORY_PURGE, _PURGE_SECONDS, self._upkeep.purge, "deletes old evaluations"),
             (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
             (_LAST_SEEN, _LAST_SEEN_SECONDS, self._write_last_uses, "writes when sessions and tokens were last used"),
-            (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self.accounts.purge, "deletes expired sessions and old addresses"),
+            (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self._purge_accounts, "deletes what has expired of accounts"),
         ):
             self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
 
     async def _write_last_uses(self) -> None:
         await self.sessions.write_last_seen()
         await self.access_tokens.write_last_used()
+
+    def _make_provider_clients(self, now: Callable[[], datetime]) -> dict[str, ProviderClient]:
+        redirect_uri = f"{self._settings.public_url}{CALLBACK_PATH}"
+        return {
+            each.key: ProviderClient(each, redirect_uri=redirect_uri, now=now, http=self._http)
+            for each in self._settings.oidc_providers
+            if self._http is not None
+        }
+
+    async def _purge_accounts(self) -> None:
+        await self.single_sign_on.purge()
+        await self.accounts.purge()
+        await self.second_factors.purge()
 
     def _export_figures(self) -> None:
         recorder, upkeep, bounds, export = self._recorder, self._upkeep, self.connection_bounds, self.metrics
@@ -363,7 +407,7 @@ class Flagstaff:
 
 @asynccontextmanager
 async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
-    """The use cases for the command line, whether or not a server is running; nothing is started.
+    """The service for the command line, not started, whether or not a server is running.
 
     Raises:
         Error: CONFLICT when the database is not at this version's revision and cannot be migrated because a server may
@@ -393,6 +437,13 @@ async def _migrate_alone(settings: Settings) -> None:
         await migrate(None, settings.data_dir)
     finally:
         directory.unlock()
+
+
+def _provider_http(providers: Sequence[Provider]) -> httpx.AsyncClient | None:
+    """The client for calls to identity providers, if there are any. It trusts the machine's certificates."""
+    if not providers:
+        return None
+    return httpx.AsyncClient(verify=ssl.create_default_context(), trust_env=False, follow_redirects=False)
 
 
 def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:

@@ -57,10 +57,11 @@ def test_it_prints_its_version() -> None:
         (["copy"], ["--to", "postgresql://", "empty"]),
         (["doctor"], ["--mail-to", "--json", "exit status"]),
         (["openapi"], ["OpenAPI"]),
-        (["users"], ["create", "reset-password", "promote", "demote"]),
+        (["users"], ["create", "reset-password", "promote", "demote", "reset-two-factor"]),
         (["users", "promote"], ["email", "administrator"]),
         (["users", "create"], ["email", "--password-stdin"]),
         (["users", "reset-password"], ["email", "--password-stdin", "tokens"]),
+        (["users", "reset-two-factor"], ["email", "owner"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) and len(value) < 3 else "",
 )
@@ -116,8 +117,13 @@ def test_an_email_is_taken_once_and_an_unknown_one_has_no_password(folder: Path)
     with pytest.raises(Error) as caught:
         run("users", "reset-password", "eve@example.com", "--password-stdin", stdin=PASSWORD)
     assert caught.value.code is Code.NOT_FOUND
+    with pytest.raises(Error) as caught:
+        run("users", "reset-two-factor", "eve@example.com")
+    assert caught.value.code is Code.NOT_FOUND
     reset = run("users", "reset-password", "ADA@example.com", "--password-stdin", stdin=PASSWORD)
     assert reset.stdout == "Set the password of Ada@Example.com.\n"
+    removed = run("users", "reset-two-factor", "ADA@example.com")
+    assert removed.stdout == "Removed the second factors of Ada@Example.com.\n"
 
 
 def test_the_first_account_is_the_administrator_and_others_are_promoted_and_demoted(folder: Path) -> None:

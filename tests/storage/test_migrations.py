@@ -20,8 +20,10 @@ from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, TokenName, chan
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.domain.identities import Identity
 from flagstaff.domain.members import Role
 from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.second_factors import TotpSecret
 from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
@@ -38,11 +40,13 @@ from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.history.user_rollups import roll_up_users
 from flagstaff.storage.history.user_sums import UserSums, sum_users
 from flagstaff.storage.idempotency import claim
+from flagstaff.storage.identities import create_identity, find_identity
 from flagstaff.storage.invitations import create_invitation, list_invitations
 from flagstaff.storage.members import find_member, list_members
 from flagstaff.storage.migrate import current_revision, is_current, migrate
 from flagstaff.storage.projects import find_project
 from flagstaff.storage.rules import get_rule, list_rules
+from flagstaff.storage.second_factors import find_totp, save_totp
 from flagstaff.storage.segments import get_segment, list_segments
 from tests.support.builders import (
     AT,
@@ -60,7 +64,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = [f"{number:04}" for number in range(1, 17)]
+REVISIONS = [f"{number:04}" for number in range(1, 19)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -549,6 +553,43 @@ async def test_a_downgrade_that_would_reactivate_accounts_is_refused_unless_it_i
         assert await find_account(connection, account.id) == replace(
             account, is_administrator=False, deactivated_at=None
         )
+
+
+async def test_a_downgrade_that_would_drop_second_factors_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account, other = make_account(), make_account()
+    await store_all(database, account, other)
+    secret = TotpSecret(account.id, b"sealed", created_at=AT, confirmed_at=AT, last_step=1)
+    async with database.transaction() as transaction:
+        await save_totp(transaction.connection, secret)
+        await save_totp(transaction.connection, replace(secret, account_id=other.id, confirmed_at=None))
+    with pytest.raises(Error, match=r"would drop the second factors of 1 accounts\."):
+        await migrate_store(store, "0015")
+    async with database.read() as connection:
+        assert await find_totp(connection, account.id) == secret
+    await migrate_store(store, "0015", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await find_totp(connection, account.id) is None
+
+
+async def test_a_downgrade_that_would_drop_identities_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    identity = Identity("https://id.acme.com", "ada", account.id, AT, is_only_way=True)
+    await store_all(database, account)
+    async with database.transaction() as transaction:
+        await create_identity(transaction.connection, identity)
+    with pytest.raises(Error, match=r"would drop the identities of 1 accounts at providers\."):
+        await migrate_store(store, "0017")
+    async with database.read() as connection:
+        assert await find_identity(connection, identity.issuer, identity.subject) == identity
+    await migrate_store(store, "0017", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await find_identity(connection, identity.issuer, identity.subject) is None
 
 
 async def test_a_downgrade_drops_what_was_recorded_with_variants(database: Database, store: Store) -> None:

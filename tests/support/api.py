@@ -118,7 +118,7 @@ async def check_manners(response: httpx.Response) -> None:
     if response.request.method == "HEAD":
         return
     problem = response.json()
-    assert problem.keys() - {"errors", "permission"} == PROBLEM_KEYS
+    assert problem.keys() - {"errors", "permission", "challenge", "methods", "passkey_options"} == PROBLEM_KEYS
     assert problem["status"] == response.status_code
     assert problem["request_id"] == response.headers["x-request-id"]
     assert all(each.keys() == {"field", "message"} for each in problem.get("errors", []))

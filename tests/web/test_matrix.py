@@ -23,6 +23,7 @@ _FLAG = {"name": "Another", "key": "another"}
 # What each operation with a body is sent.
 BODIES: dict[str, Json] = {
     "update_project": {"name": "Renamed"},
+    "update_project_security": {"demands_second_factor": False},
     "create_environment": {"name": "Canary", "key": "canary"},
     "update_environment": {"name": "Renamed"},
     "create_segment": {"name": "Another", "key": "another"},

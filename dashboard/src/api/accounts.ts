@@ -3,6 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { forgetEnvironments } from "../lib/lastEnvironment";
 import { notifyRefused } from "../lib/notify";
+import type { ProviderAnswer } from "../lib/providerAnswer";
 import { currentSession, endSession, startSession } from "../lib/session";
 import { t } from "../texts";
 import { client } from "./client";
@@ -29,6 +30,17 @@ export function useRegister() {
     mutationFn: async ({ invitation, ...credentials }: Registration) => {
       await ask(client.POST("/auth/register", { body: { ...credentials, ...(invitation && { invitation }) } }));
       await signIn(credentials);
+    },
+  });
+}
+
+/** Completes a sign-in at an identity provider; its result is the page to go on with. */
+export function useProviderAnswer() {
+  return useMutation({
+    mutationFn: async (answer: ProviderAnswer) => {
+      const { token, email, return_to } = await ask(client.POST("/auth/sso/complete", { body: answer }));
+      startSession({ token, email });
+      return return_to;
     },
   });
 }

@@ -36,6 +36,9 @@ export interface paths {
         /**
          * Log In
          * @description Open a session: get a bearer token for `/api`.
+         *
+         *     The 401 for an account with a second factor has the type `urn:flagstaff:error:mfa_required` and a `challenge` for
+         *     `POST /auth/login/second-factor`.
          */
         post: operations["log_in"];
         delete?: never;
@@ -96,6 +99,8 @@ export interface paths {
         /**
          * Reset Password
          * @description Set a new password. All of the account's reset links and tokens become invalid.
+         *
+         *     No token is returned, so a second factor is asked for at the next login.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -286,6 +291,291 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/two-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Two Factor
+         * @description The second factors of your account.
+         */
+        get: operations["get_two_factor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Totp
+         * @description Begin to enrol an authenticator app. It counts once you confirm it with a code, within an hour.
+         *
+         *     A wrong current password counts as a failed login.
+         */
+        post: operations["begin_totp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/totp/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm Totp
+         * @description Enrol the app: every login with the password asks for a code from now on. Keep the recovery codes.
+         */
+        post: operations["confirm_totp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/totp/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable Totp
+         * @description Remove the app and the recovery codes. A wrong current password counts as a failed login.
+         */
+        post: operations["disable_totp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew Recovery Codes
+         * @description Get new recovery codes; the previous ones end. A wrong current password counts as a failed login.
+         */
+        post: operations["renew_recovery_codes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In With Second Factor
+         * @description Get a bearer token for `/api` with the challenge from `POST /auth/login` and a code or a passkey's answer.
+         *
+         *     A challenge is valid for five minutes and can be used once. After a wrong proof (400) it can be sent again; a 401
+         *     means that you must log in again.
+         */
+        post: operations["log_in_with_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Passkey
+         * @description Begin to register a passkey, within five minutes. A wrong current password counts as a failed login.
+         */
+        post: operations["begin_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register Passkey
+         * @description Register the passkey that the browser has made: logins with the password need it or another second factor.
+         */
+        post: operations["register_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/two-factor/passkeys/{passkey_id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove Passkey
+         * @description Remove a passkey. The recovery codes end with the last second factor.
+         */
+        post: operations["remove_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Passkey Login
+         * @description Begin to log in with a passkey alone, within five minutes.
+         */
+        post: operations["begin_passkey_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In With Passkey
+         * @description Get a bearer token for `/api` with a passkey alone. Its authenticator must have verified the user.
+         */
+        post: operations["log_in_with_passkey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sso Providers
+         * @description The identity providers at which people can sign in.
+         */
+        get: operations["list_sso_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sso/{provider}/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Sso
+         * @description Begin to sign in at a provider, within ten minutes. It sends the browser back to `/sso/callback`.
+         */
+        post: operations["begin_sso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sso/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete Sso
+         * @description Open a session with the answer of the provider, which works once.
+         */
+        post: operations["complete_sso"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects": {
         parameters: {
             query?: never;
@@ -339,6 +629,37 @@ export interface paths {
          *     Requires the permission `project:delete`.
          */
         delete: operations["delete_project"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/security": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Project Security
+         * @description What a project demands of its members.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["get_project_security"];
+        /**
+         * Update Project Security
+         * @description Demand a second factor of every member, or no longer. You need one yourself.
+         *
+         *     Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
+         *     project until they enrol one.
+         *
+         *     Requires the permission `project:write`.
+         */
+        put: operations["update_project_security"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1512,6 +1833,16 @@ export interface components {
             created_at: string;
         };
         /**
+         * BegunOut
+         * @description Where to send the browser, and what it must keep for the answer, in the tab that it belongs to.
+         */
+        BegunOut: {
+            /** Authorization Url */
+            authorization_url: string;
+            /** Binding */
+            binding: string;
+        };
+        /**
          * ChangeOut
          * @description One change: `before` is null for a creation, `after` for a deletion.
          */
@@ -1672,6 +2003,16 @@ export interface components {
             token: string;
         };
         /**
+         * CreationOptionsOut
+         * @description For `navigator.credentials.create`, in the form that `PublicKeyCredential.parseCreationOptionsFromJSON` reads.
+         */
+        CreationOptionsOut: {
+            /** Public Key */
+            public_key: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * DecidedBy
          * @description What decided a flag.
          */
@@ -1704,6 +2045,19 @@ export interface components {
              * @description The relative standard error of both numbers; 0 if they are exact.
              */
             error: number;
+        };
+        /**
+         * EnrolmentOut
+         * @description The secret for the app, in base32 and as the URI for a QR code. It cannot be read again.
+         */
+        EnrolmentOut: {
+            /** Secret */
+            secret: string;
+            /**
+             * Uri
+             * @example otpauth://totp/Flagstaff:ada%40example.com?secret=…&issuer=Flagstaff
+             */
+            uri: string;
         };
         /**
          * EnvironmentItem
@@ -2570,6 +2924,21 @@ export interface components {
             role: "owner" | "admin" | "editor" | "viewer";
         };
         /**
+         * NewPasskey
+         * @description A passkey that the browser has made, and a name to recognise it by.
+         */
+        NewPasskey: {
+            /** Name */
+            name: string;
+            /**
+             * Credential
+             * @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.
+             */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * NewProject
          * @description A new project.
          */
@@ -2637,6 +3006,19 @@ export interface components {
             conditions?: components["schemas"]["ConditionBody"][];
         };
         /**
+         * NewSignIn
+         * @description A sign-in to begin.
+         */
+        NewSignIn: {
+            /**
+             * Return To
+             * @description The path of the page to go on with.
+             * @default /
+             * @example /projects
+             */
+            return_to?: string;
+        };
+        /**
          * NewToken
          * @description A token to create.
          */
@@ -2680,6 +3062,40 @@ export interface components {
             };
         };
         /**
+         * PasskeyLogin
+         * @description The browser's answer for a passkey.
+         */
+        PasskeyLogin: {
+            /**
+             * Credential
+             * @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.
+             */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * PasskeyOut
+         * @description A passkey. `last_used_at` is null until it is used.
+         */
+        PasskeyOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
          * PasswordChange
          * @description A new password, with the current one.
          */
@@ -2691,6 +3107,14 @@ export interface components {
              * Format: password
              */
             new_password: string;
+        };
+        /**
+         * PasswordConfirmation
+         * @description The current password.
+         */
+        PasswordConfirmation: {
+            /** Current Password */
+            current_password: string;
         };
         /**
          * PasswordReset
@@ -2791,6 +3215,26 @@ export interface components {
              * @default null
              */
             permission?: string | null;
+            /**
+             * Challenge
+             * @description The login that needs a second factor.
+             * @default null
+             */
+            challenge?: string | null;
+            /**
+             * Methods
+             * @description The ways in which it can be proven.
+             * @default null
+             */
+            methods?: string[] | null;
+            /**
+             * Passkey Options
+             * @description To answer the challenge with a passkey: for `navigator.credentials.get`.
+             * @default null
+             */
+            passkey_options?: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * ProjectOut
@@ -2844,6 +3288,41 @@ export interface components {
             readonly updated_at?: unknown;
         };
         /**
+         * ProviderOut
+         * @description An identity provider.
+         */
+        ProviderOut: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * RecoveryCodesOut
+         * @description Recovery codes, each of which works once. They cannot be read again.
+         */
+        RecoveryCodesOut: {
+            /**
+             * Recovery Codes
+             * @example [
+             *       "abcd-efgh-2345-6789"
+             *     ]
+             */
+            recovery_codes: string[];
+        };
+        /**
+         * RegisteredOut
+         * @description The passkey and, if it is the first second factor, recovery codes, each of which works once.
+         */
+        RegisteredOut: {
+            passkey: components["schemas"]["PasskeyOut"];
+            /**
+             * Recovery Codes
+             * @description They cannot be read again.
+             */
+            recovery_codes: string[];
+        };
+        /**
          * Registration
          * @description A new account.
          */
@@ -2863,6 +3342,16 @@ export interface components {
              * @description The token of an invitation to this address; also if registration is closed.
              */
             invitation?: string | null;
+        };
+        /**
+         * RequestOptionsOut
+         * @description For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads.
+         */
+        RequestOptionsOut: {
+            /** Public Key */
+            public_key: {
+                [key: string]: unknown;
+            };
         };
         /**
          * ResetRequest
@@ -3075,6 +3564,38 @@ export interface components {
             readonly updated_at?: unknown;
         };
         /**
+         * SecondFactorLogin
+         * @description The challenge from `POST /auth/login`, and a proof of the second factor: exactly one of the other fields.
+         */
+        SecondFactorLogin: {
+            /** Code */
+            code?: string | null;
+            /** Recovery Code */
+            recovery_code?: string | null;
+            /** Challenge */
+            challenge: string;
+            /** Passkey */
+            passkey?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * SecurityOut
+         * @description What a project demands of its members.
+         */
+        SecurityOut: {
+            /** Demands Second Factor */
+            demands_second_factor: boolean;
+        };
+        /**
+         * SecurityUpdate
+         * @description What the project is to demand.
+         */
+        SecurityUpdate: {
+            /** Demands Second Factor */
+            demands_second_factor: boolean;
+        };
+        /**
          * SegmentOut
          * @description A segment: conditions that rules of all environments of the project can refer to.
          */
@@ -3200,6 +3721,43 @@ export interface components {
             current: boolean;
         };
         /**
+         * SignInAnswer
+         * @description What the provider sent to the redirect URI, and what the browser has kept.
+         */
+        SignInAnswer: {
+            /** State */
+            state: string;
+            /** Code */
+            code: string;
+            /**
+             * Binding
+             * @description From the beginning of the sign-in.
+             */
+            binding: string;
+            /**
+             * Iss
+             * @description The issuer, if the provider has sent it.
+             */
+            iss?: string | null;
+        };
+        /**
+         * SignedInOut
+         * @description A bearer token, valid for 24 hours, and the address of its account.
+         */
+        SignedInOut: {
+            /** Token */
+            token: string;
+            /** Email */
+            email: string;
+            /** Return To */
+            return_to: string;
+            /**
+             * Logout Url
+             * @description Where the browser ends the session at the provider, after `POST /auth/logout`; null if it cannot.
+             */
+            logout_url: string | null;
+        };
+        /**
          * StatusOut
          * @description The service works.
          */
@@ -3261,6 +3819,41 @@ export interface components {
         TokenOut: {
             /** Token */
             token: string;
+        };
+        /**
+         * TotpConfirmation
+         * @description A code that the app shows.
+         */
+        TotpConfirmation: {
+            /**
+             * Code
+             * @example 492039
+             */
+            code: string;
+        };
+        /**
+         * TotpRemoval
+         * @description The current password and a proof of the second factor.
+         */
+        TotpRemoval: {
+            /** Code */
+            code?: string | null;
+            /** Recovery Code */
+            recovery_code?: string | null;
+            /** Current Password */
+            current_password: string;
+        };
+        /**
+         * TwoFactorOut
+         * @description The second factors of an account. `totp_since` is null if no authenticator app is enrolled.
+         */
+        TwoFactorOut: {
+            /** Totp Since */
+            totp_since: string | null;
+            /** Passkeys */
+            passkeys: components["schemas"]["PasskeyOut"][];
+            /** Recovery Codes Left */
+            recovery_codes_left: number;
         };
         /**
          * VariantBody
@@ -3361,7 +3954,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3448,7 +4041,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3898,7 +4491,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3967,7 +4560,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4041,7 +4634,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4108,7 +4701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4188,7 +4781,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4272,7 +4865,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4283,6 +4876,978 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_two_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    begin_totp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    confirm_totp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TotpConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    disable_totp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TotpRemoval"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    renew_recovery_codes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    log_in_with_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorLogin"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    begin_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreationOptionsOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    register_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskey"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                passkey_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    begin_passkey_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestOptionsOut"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    log_in_with_passkey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLogin"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_sso_providers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderOut"][];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    begin_sso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSignIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BegunOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    complete_sso: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInAnswer"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4485,7 +6050,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4565,7 +6130,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4639,7 +6204,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4650,6 +6215,162 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_project_security: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecurityOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_project_security: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecurityUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecurityOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4720,7 +6441,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4805,7 +6526,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4886,7 +6607,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4970,7 +6691,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5046,7 +6767,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5113,7 +6834,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5198,7 +6919,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5282,7 +7003,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5364,7 +7085,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5548,7 +7269,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5633,7 +7354,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5719,7 +7440,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5800,7 +7521,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5875,7 +7596,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5958,7 +7679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6043,7 +7764,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6129,7 +7850,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6210,7 +7931,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6285,7 +8006,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6362,7 +8083,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6446,7 +8167,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6532,7 +8253,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6619,7 +8340,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6701,7 +8422,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6786,7 +8507,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6878,7 +8599,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6981,7 +8702,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7068,7 +8789,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7156,7 +8877,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7239,7 +8960,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7316,7 +9037,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7400,7 +9121,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7481,7 +9202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7581,7 +9302,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7693,7 +9414,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7776,7 +9497,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7914,7 +9635,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8002,7 +9723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8098,7 +9819,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8184,7 +9905,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8267,7 +9988,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8325,7 +10046,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8405,7 +10126,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8489,7 +10210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8570,7 +10291,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8637,7 +10358,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8720,7 +10441,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8776,7 +10497,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8845,7 +10566,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
-            /** @description Your role in the project, or your access token, does not have the `permission`; only administrators, or only people, can do this; registration is closed; or the account is deactivated. */
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
                 headers: {
                     [name: string]: unknown;

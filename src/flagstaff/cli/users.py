@@ -13,7 +13,9 @@ from flagstaff.domain.accounts import Account, check_email, check_password
 from flagstaff.domain.errors import invalid_field
 from flagstaff.settings import Settings
 
-app = typer.Typer(help="Create accounts, reset passwords, and choose administrators.", no_args_is_help=True)
+app = typer.Typer(
+    help="Create accounts, reset passwords and second factors, and choose administrators.", no_args_is_help=True
+)
 
 Email = Annotated[str, typer.Argument(help="The account's email.")]
 FromStdin = Annotated[
@@ -49,6 +51,13 @@ def demote(email: Email) -> None:
     typer.echo(f"{account.email} is not an administrator.")
 
 
+@app.command()
+def reset_two_factor(email: Email) -> None:
+    """Remove an account's second factors, after the loss of a device. Make sure that it is the owner who asks."""
+    account = asyncio.run(_reset_two_factor(email))
+    typer.echo(f"Removed the second factors of {account.email}.")
+
+
 async def _set_administrator(email: str, *, is_administrator: bool) -> Account:
     async with open_service(Settings.load(os.environ)) as flagstaff:
         return await flagstaff.administrators.set_administrator(email=email, is_administrator=is_administrator)
@@ -62,6 +71,11 @@ async def _create(email: str, password: str) -> Account:
 async def _set_password(email: str, password: str) -> Account:
     async with open_service(Settings.load(os.environ)) as flagstaff:
         return await flagstaff.accounts.set_password(email=email, password=password)
+
+
+async def _reset_two_factor(email: str) -> Account:
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.second_factors.reset(email=email)
 
 
 def _read_password(from_stdin: bool) -> str:

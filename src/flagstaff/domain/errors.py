@@ -1,8 +1,9 @@
 """Errors in the product's own terms, independent of HTTP: web/edge/errors.py maps codes to statuses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Code(StrEnum):
@@ -10,7 +11,9 @@ class Code(StrEnum):
 
     INVALID = "invalid"
     UNAUTHENTICATED = "unauthenticated"
+    MFA_REQUIRED = "mfa_required"
     FORBIDDEN = "forbidden"
+    MFA_ENROLMENT_REQUIRED = "mfa_enrolment_required"
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"
     TOO_LARGE = "too_large"
@@ -36,14 +39,14 @@ class Error(Exception):
         message: str,
         *,
         fields: Sequence[FieldError] = (),
-        permission: str | None = None,
+        extensions: Mapping[str, Any] | None = None,
         retry_after_seconds: int | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.fields = tuple(fields)
-        self.permission = permission  # the one that is missing
+        self.extensions = extensions or {}  # what a program needs to go on, such as the permission that is missing
         self.retry_after_seconds = retry_after_seconds
 
     def inside(self, parent: str) -> "Error":
@@ -68,7 +71,16 @@ def forbidden(permission: str, place: str) -> Error:
         Code.FORBIDDEN,
         f"This requires the permission {permission} {place}, which your role or your access token does not have. Ask "
         "an owner or an admin of the project.",
-        permission=permission,
+        extensions={"permission": permission},
+    )
+
+
+def enrolment_required(place: str) -> Error:
+    """The error for an account without a second factor in a place that demands one, such as `This project`."""
+    return Error(
+        Code.MFA_ENROLMENT_REQUIRED,
+        f"{place} demands a second factor, and your account has none. Enrol an authenticator app "
+        "(POST /api/me/two-factor/totp) or a passkey (POST /api/me/two-factor/passkeys/options), then try again.",
     )
 
 

@@ -19,6 +19,7 @@ class Project:
     sdk_key: str | None
     created_at: datetime
     updated_at: datetime
+    demands_second_factor: bool = False  # of every member
 
 
 @dataclass(frozen=True, slots=True)

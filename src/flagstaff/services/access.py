@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor, Scope
-from flagstaff.domain.errors import Code, Error, not_found
+from flagstaff.domain.errors import Code, Error, enrolment_required, not_found
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.members import Member
 from flagstaff.domain.permissions import LimitedMember, Permission, require
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.storage import access_tokens, administrators, environments, flags, members, projects
 from flagstaff.storage.database import Connection
+from flagstaff.storage.second_factors import has_second_factor
 
 Reach = Mapping[UUID, frozenset[str] | None]
 """The projects in which an access token may be used, with the keys of the environments; None means all."""
@@ -83,7 +84,9 @@ async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_u
         raise not_found("project")
     if for_update:
         await hold_token(connection, actor)
-    return project, limit(actor, member, await find_reach(connection, actor))
+    limited = limit(actor, member, await find_reach(connection, actor))
+    await require_second_factor(connection, project, member.account_id)
+    return project, limited
 
 
 async def hold_token(connection: Connection, actor: Actor) -> None:
@@ -132,6 +135,12 @@ async def require_administrator(connection: Connection, actor: Actor) -> None:
     is_one = actor.account_id is not None and await administrators.is_administrator(connection, actor.account_id)
     if not is_one:
         raise Error(Code.FORBIDDEN, "Only administrators of this instance can do this.")
+
+
+async def require_second_factor(connection: Connection, project: Project, account_id: UUID) -> None:
+    """Raise Error MFA_ENROLMENT_REQUIRED if a project demands a second factor that an account does not have."""
+    if project.demands_second_factor and not await has_second_factor(connection, account_id):
+        raise enrolment_required("This project")
 
 
 def scope_of(flag: Flag) -> Scope:

@@ -36,7 +36,11 @@ class Instance:
     async def is_registration_open(self) -> bool:
         """Whether anyone may create an account at the moment; the same on every instance."""
         async with self.database.read() as connection:
-            return (await self._read(connection)).registration == "open"
+            return await self.is_registration_open_within(connection)
+
+    async def is_registration_open_within(self, connection: Connection) -> bool:
+        """The same on a connection of the caller."""
+        return (await self._read(connection)).registration == "open"
 
     async def get_settings(self, actor: Actor) -> InstanceSettings:
         """The settings; raises Error FORBIDDEN."""

@@ -16,10 +16,18 @@ from flagstaff.domain.permissions import Permission, may, require_of_token
 from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
-from flagstaff.services.access import find_reach, hold_token, limit, open_membership, open_project
+from flagstaff.services.access import (
+    find_reach,
+    hold_token,
+    limit,
+    open_membership,
+    open_project,
+    require_second_factor,
+)
 from flagstaff.storage import accounts, environments, members, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
+from flagstaff.storage.second_factors import has_second_factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,16 @@ class Projects:
                 found = window.of([each for each in found if each.id in reach], _position, descending=True)
             ids = [project.id for project in found]
             memberships = await members.list_memberships(connection, actor.account_id, ids)
-        return [_shown(project, limit(actor, memberships[project.id], reach)) for project in found]
+            is_open = {
+                demanded: not demanded or await has_second_factor(connection, actor.account_id)
+                for demanded in {project.demands_second_factor for project in found}
+            }
+        return [
+            _shown(project, limit(actor, memberships[project.id], reach))
+            if is_open[project.demands_second_factor]
+            else _locked(project)
+            for project in found
+        ]
 
     async def get_project(self, actor: Actor, project_id: UUID) -> Project:
         """One project."""
@@ -92,6 +109,23 @@ class Projects:
             if updated != project:
                 updated = await self._write(transaction, "project.updated", actor, project, updated)
             return _shown(updated, member)
+
+    async def demand_second_factor(self, actor: Actor, project_id: UUID, *, is_demanded: bool) -> Project:
+        """Demand a second factor of every member of a project, or no longer.
+
+        Raises:
+            Error: MFA_ENROLMENT_REQUIRED if the actor has none.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            project, member = await open_membership(
+                connection, actor, project_id, Permission.PROJECT_WRITE, for_update=True
+            )
+            updated = replace(project, demands_second_factor=is_demanded)
+            await require_second_factor(connection, updated, member.account_id)
+            if updated != project:
+                updated = await self._write(transaction, "project.updated", actor, project, updated)
+            return updated
 
     async def regenerate_key(self, actor: Actor, project_id: UUID) -> Project:
         """Give a project a new SDK key; when this returns, the old one is no longer accepted."""
@@ -125,6 +159,11 @@ class Projects:
 
 def _position(project: Project) -> tuple[datetime, UUID]:
     return project.created_at, project.id
+
+
+def _locked(project: Project) -> Project:
+    """The project as a member sees it who does not have the second factor that it demands."""
+    return replace(project, sdk_key=None)
 
 
 def _shown(project: Project, member: Member) -> Project:

@@ -51,7 +51,7 @@ class Tokens:
             "jti": str(session.id),
             "iat": session.created_at,
             "exp": session.expires_at,
-            "pwd": self._stamp(account),
+            "pwd": self.stamp(account),
         }
         return jwt.encode(claims, self._signing_key, algorithm=_ALGORITHM)
 
@@ -75,11 +75,12 @@ class Tokens:
 
     def is_current(self, account: Account, stamp: str) -> bool:
         """Whether a token with this stamp was made for the account's current password."""
-        return hmac.compare_digest(stamp.encode(), self._stamp(account).encode())
+        return hmac.compare_digest(stamp.encode(), self.stamp(account).encode())
 
     def hash_client(self, account: Account, client: str) -> bytes:
         """A hash to store for an address that an account logged in from. It reveals neither."""
         return hmac.digest(self._client_key, account.id.bytes + client.encode(), hashlib.sha256)
 
-    def _stamp(self, account: Account) -> str:
+    def stamp(self, account: Account) -> str:
+        """What changes with the account's password."""
         return hmac.new(self._stamp_key, account.password_hash.encode(), hashlib.sha256).hexdigest()[:32]

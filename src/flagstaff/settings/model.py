@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from flagstaff.settings import values
+from flagstaff.settings.providers import Provider, parse_providers
 from flagstaff.settings.values import HistoryAttributes, IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
 
 PREFIX = "FLAGSTAFF_"
@@ -188,6 +189,19 @@ class Settings:
             "open",
             "open: anyone who can reach the server can create an account; closed: only `flagstaff users create` and "
             "invitations can. Administrators can change it while the server runs.",
+        )
+    )
+    oidc_providers: tuple[Provider, ...] = field(
+        repr=False,
+        metadata=_read_by(
+            parse_providers, "[]", "A JSON list of OpenID Connect providers for single sign-on; see below."
+        ),
+    )
+    demand_second_factor: bool = field(
+        metadata=_read_by(
+            values.parse_switch,
+            "off",
+            "Whether every account needs a second factor for everything but its own settings.",
         )
     )
     trusted_proxies: tuple[IPNetwork, ...] = field(

@@ -94,7 +94,7 @@ async def delete_member_tokens(connection: AsyncConnection, project_id: UUID, ac
 
 
 async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -> None:
-    """Delete all tokens that an account has made."""
+    """Delete all tokens that an account has made, also those for projects."""
     await connection.execute(tables.access_tokens.delete().where(_columns.account_id == account_id))
 
 

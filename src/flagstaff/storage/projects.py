@@ -22,6 +22,7 @@ _project = sa.select(
     _columns.sdk_key,
     _columns.created_at,
     _columns.updated_at,
+    _columns.demands_second_factor,
 )
 # Statements are built once, because SQLAlchemy takes longer to build a statement than to run it.
 _insert = tables.projects.insert()
@@ -86,6 +87,7 @@ async def update_project(connection: AsyncConnection, project: Project) -> None:
         "description": project.description,
         "sdk_key": project.sdk_key,
         "updated_at": project.updated_at,
+        "demands_second_factor": project.demands_second_factor,
     }
     await connection.execute(_update, {"project": project.id, **values})
 

@@ -116,6 +116,59 @@ known_clients = sa.Table(
     sa.Column("seen_at", Moment, nullable=False),
 )
 
+# The secrets for the codes of authenticator apps, sealed with a key that is derived from the secret key.
+totp_secrets = sa.Table(
+    "totp_secrets",
+    metadata,
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("sealed", sa.LargeBinary, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("confirmed_at", Moment),
+    sa.Column("last_step", sa.BigInteger),
+)
+
+# The recovery codes that have not been used.
+recovery_codes = sa.Table(
+    "recovery_codes",
+    metadata,
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("code_hash", sa.LargeBinary, primary_key=True),
+)
+
+# The wrong codes of the last hour, which are limited by account.
+second_factor_failures = sa.Table(
+    "second_factor_failures",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("at", Moment, nullable=False, index=True),
+    sa.Index(None, "account_id", "at"),
+)
+
+passkeys = sa.Table(
+    "passkeys",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("credential_id", sa.LargeBinary, nullable=False, unique=True),
+    sa.Column("public_key", sa.LargeBinary, nullable=False),
+    sa.Column("sign_count", sa.BigInteger, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("last_used_at", Moment),
+)
+
+# What waits for a second factor or for a passkey. `stamp` is that of the password of a login.
+challenges = sa.Table(
+    "challenges",
+    metadata,
+    sa.Column("token_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("purpose", sa.Text, nullable=False),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), index=True),
+    sa.Column("stamp", sa.Text),
+    sa.Column("expires_at", Moment, nullable=False, index=True),
+)
+
 projects = sa.Table(
     "projects",
     metadata,
@@ -126,6 +179,7 @@ projects = sa.Table(
     sa.Column("sdk_key", sa.Text, nullable=False, unique=True),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
+    sa.Column("demands_second_factor", sa.Boolean, nullable=False, server_default=sa.false()),
 )
 
 environments = sa.Table(
@@ -159,6 +213,42 @@ environment_roles = sa.Table(
     sa.ForeignKeyConstraint(
         ["project_id", "account_id"], ["members.project_id", "members.account_id"], ondelete="CASCADE"
     ),
+)
+
+# Who accounts are at identity providers.
+identities = sa.Table(
+    "identities",
+    metadata,
+    sa.Column("issuer", sa.Text, primary_key=True),
+    sa.Column("subject", sa.Text, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("is_only_way", sa.Boolean, nullable=False),
+)
+
+# The memberships that exist because of groups at an identity provider.
+given_memberships = sa.Table(
+    "given_memberships",
+    metadata,
+    sa.Column("project_id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.Uuid, primary_key=True),
+    sa.Column("issuer", sa.Text, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["project_id", "account_id"], ["members.project_id", "members.account_id"], ondelete="CASCADE"
+    ),
+)
+
+# The sign-ins that wait for the answer of an identity provider.
+sign_ins = sa.Table(
+    "sign_ins",
+    metadata,
+    sa.Column("state_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("nonce", sa.Text, nullable=False),
+    sa.Column("verifier", sa.Text, nullable=False),
+    sa.Column("binding_hash", sa.LargeBinary, nullable=False),
+    sa.Column("return_to", sa.Text, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False, index=True),
 )
 
 # The invitations that have not been accepted. `token_hash` is the last mail's; none before the first.

@@ -28,10 +28,13 @@ from flagstaff.services.instance import Instance
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
+from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
+from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.web import health
@@ -55,13 +58,17 @@ from flagstaff.web.management import (
     instance,
     invitations,
     members,
+    passkeys,
     projects,
     rules,
+    second_factors,
     segments,
     sessions,
+    single_sign_on,
     summaries,
 )
 from flagstaff.web.management.auth import Authentication
+from flagstaff.web.management.demands import SecondFactorDemand
 from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
 from flagstaff.web.openapi import describe
@@ -79,6 +86,9 @@ class State:
     accounts: Accounts
     sessions: Sessions
     access_tokens: AccessTokens
+    second_factors: SecondFactors
+    passkeys: Passkeys
+    single_sign_on: SingleSignOn
     known_clients: KnownClients
     projects: Projects
     members: Members
@@ -95,6 +105,7 @@ class State:
     idempotency: Idempotency
     supervisor: Supervisor
     instance: Instance
+    demands_second_factor: bool
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
@@ -120,6 +131,9 @@ def create_api() -> FastAPI:
         accounts,
         sessions,
         access_tokens,
+        second_factors,
+        passkeys,
+        single_sign_on,
         projects,
         members,
         invitations,
@@ -166,7 +180,8 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    others = Authentication(keyed, state.sessions, state.access_tokens, state.limits)
+    demanding = SecondFactorDemand(keyed, state.second_factors) if state.demands_second_factor else keyed
+    others = Authentication(demanding, state.sessions, state.access_tokens, state.limits)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

@@ -103,5 +103,6 @@ async def test_a_creation_leaves_its_rows_without_the_sdk_key(ada: Caller, list_
         assert str(change["project_id"]) == project["id"]
         assert change["before"] is None
     without_key = {name: value for name, value in project.items() if name != "sdk_key"}
-    assert changes[0]["after"] == {**without_key, "owner_id": ada.account["id"]}
+    besides = {"owner_id": ada.account["id"], "demands_second_factor": False}
+    assert changes[0]["after"] == {**without_key, **besides}
     assert project["sdk_key"] not in repr(changes)

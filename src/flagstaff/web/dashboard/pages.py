@@ -72,17 +72,8 @@ class Dashboard:
         self._not_found = not_found
         self._find_registration = find_registration
         page = directory / "index.html"
-<<<<<<< HEAD
-        self._page = page.read_text().replace(_REGISTRATION, registration) if page.is_file() else None
-        self._files = _read_all(directory)
-=======
         self._page = page.read_text() if page.is_file() else None
-        self._files = {
-            f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
-            for path in sorted(directory.rglob("*"))
-            if path.suffix in _MEDIA_TYPES
-        }
->>>>>>> 059ab5e (Give instances administrators, who manage accounts and registration)
+        self._files = _read_all(directory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")

@@ -1,6 +1,6 @@
 """Maps errors to HTTP statuses and problem documents (RFC 9457)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -13,7 +13,9 @@ from flagstaff.domain.errors import Code, Error
 STATUSES = {
     Code.INVALID: 400,
     Code.UNAUTHENTICATED: 401,
+    Code.MFA_REQUIRED: 401,
     Code.FORBIDDEN: 403,
+    Code.MFA_ENROLMENT_REQUIRED: 403,
     Code.NOT_FOUND: 404,
     Code.CONFLICT: 409,
     Code.TOO_LARGE: 413,
@@ -48,7 +50,7 @@ def problem_of(error: Error, request_id: str) -> Problem:
     headers = []
     if error.retry_after_seconds is not None:
         headers.append((b"retry-after", b"%d" % error.retry_after_seconds))
-    if error.code is Code.UNAUTHENTICATED:
+    if STATUSES[error.code] == 401:
         challenge = error.challenge if isinstance(error, UnauthenticatedError) else b"Bearer"
         headers.append((b"www-authenticate", challenge))
     fields = [{"field": each.field, "message": each.message} for each in error.fields]
@@ -58,7 +60,7 @@ def problem_of(error: Error, request_id: str) -> Problem:
         request_id,
         kind=error.code,
         fields=fields,
-        permission=error.permission,
+        extensions=error.extensions,
         headers=headers,
     )
 
@@ -70,7 +72,7 @@ def problem(
     *,
     kind: str | None = None,
     fields: list[dict[str, str]] | None = None,
-    permission: str | None = None,
+    extensions: Mapping[str, Any] | None = None,
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Problem:
     """A problem document. `kind` is a domain error's code; errors that exist only in HTTP are named by their status."""
@@ -84,8 +86,7 @@ def problem(
     }
     if fields:
         document["errors"] = fields
-    if permission:
-        document["permission"] = permission
+    document |= extensions or {}
     body = msgspec.json.encode(document)
     own = (
         (b"content-type", MEDIA_TYPE.encode()),

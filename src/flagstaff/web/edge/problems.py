@@ -24,13 +24,19 @@ class ProblemDocument(BaseModel):
     permission: str | None = Field(
         default=None, description="The permission that your role or your token does not have."
     )
+    challenge: str | None = Field(default=None, description="The login that needs a second factor.")
+    methods: list[str] | None = Field(default=None, description="The ways in which it can be proven.")
+    passkey_options: dict[str, Any] | None = Field(
+        default=None, description="To answer the challenge with a passkey: for `navigator.credentials.get`."
+    )
 
 
 _DESCRIPTIONS = {
     400: "Malformed or invalid input; `errors` names the fields.",
     401: "The access token is missing, malformed or expired.",
-    403: "Your role in the project, or your access token, does not have the `permission`; only administrators, or only "
-    "people, can do this; registration is closed; or the account is deactivated.",
+    403: "Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, "
+    "and your account has none; only administrators, or only people, can do this; registration is closed; the account "
+    "is deactivated; or it can be opened only at its identity provider.",
     404: "The resource does not exist or is not yours.",
     409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
     "used for another request.",

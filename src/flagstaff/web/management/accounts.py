@@ -7,20 +7,21 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
-from flagstaff.domain.accounts import Account
-from flagstaff.domain.errors import Code, Error, invalid_field
+from flagstaff.domain.errors import Code, Error
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.instance import Instance
-from flagstaff.services.known_clients import KnownClients
+from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.sessions import Sessions
-from flagstaff.web.edge.limits import AdmittedRoute, Limits, admission, widest_network
+from flagstaff.services.single_sign_on import SingleSignOn
+from flagstaff.web.edge.limits import AdmittedRoute, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, CurrentToken
-from flagstaff.web.management.guesses import counted_guess
+from flagstaff.web.management.clients import Client, remember_client
+from flagstaff.web.management.guesses import confirmed_password, counted_guess
 from flagstaff.web.management.origins import CurrentOrigin
-from flagstaff.web.management.schemas import Body, Email, Password, Text
+from flagstaff.web.management.schemas import Body, Email, Password, Text, TokenOut
 
 router = APIRouter(tags=["Accounts"], route_class=AdmittedRoute)
 
@@ -75,12 +76,6 @@ class AccountOut(BaseModel):
     email: str
 
 
-class TokenOut(BaseModel):
-    """A bearer token, valid for 24 hours."""
-
-    token: str
-
-
 class MessageOut(BaseModel):
     """A message."""
 
@@ -123,19 +118,9 @@ async def _require_open_registration(request: Request) -> None:
         raise Error(Code.FORBIDDEN, _CLOSED)
 
 
-async def _client(request: Request) -> str:
-    limits: Limits = request.app.state.limits
-    return limits.client(request.scope)
-
-
-Client = Annotated[str, Depends(_client)]
-
-
-def _remember_client(request: Request, account: Account, client: str) -> None:
-    # After the response, which must not wait for this write or fail with it.
-    supervisor: Supervisor = request.app.state.supervisor
-    known_clients: KnownClients = request.app.state.known_clients
-    supervisor.start("known client", known_clients.remember(account, client))
+def _require_password_login(request: Request, email: str) -> None:
+    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    single_sign_on.require_password_login(email)
 
 
 @router.post(
@@ -145,8 +130,9 @@ def _remember_client(request: Request, account: Account, client: str) -> None:
     responses=problems(400, 403, 409, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.register)), Depends(_require_open_registration)],
 )
-async def register(body: Registration, accounts: Service, client: Client) -> Response:
+async def register(body: Registration, request: Request, accounts: Service, client: Client) -> Response:
     """Create an account. With the token of an invitation, it becomes a member of the project."""
+    _require_password_login(request, body.email)
     account = await accounts.register(
         email=body.email, password=body.password, invitation=body.invitation, client=widest_network(client)
     )
@@ -162,12 +148,19 @@ async def register(body: Registration, accounts: Service, client: Client) -> Res
 async def log_in(
     body: Login, request: Request, origin: CurrentOrigin, accounts: Service, sessions: SessionService
 ) -> Response:
-    """Open a session: get a bearer token for `/api`."""
+    """Open a session: get a bearer token for `/api`.
+
+    The 401 for an account with a second factor has the type `urn:flagstaff:error:mfa_required` and a `challenge` for
+    `POST /auth/login/second-factor`.
+    """
     email = body.email.strip()
+    _require_password_login(request, email)
+    second_factors: SecondFactors = request.app.state.second_factors
     async with counted_guess(request, email) as client:
         account = await accounts.verify_password(email=email, password=body.password, client=widest_network(client))
+        await second_factors.require_none(account)
         token = await sessions.open(account, origin)
-    _remember_client(request, account, client)
+    remember_client(request, account, client)
     return json_response({"token": token})
 
 
@@ -186,8 +179,10 @@ async def log_out(token: CurrentToken, sessions: SessionService) -> Response:
 )
 async def forgot_password(body: ResetRequest, request: Request, accounts: Service) -> Response:
     """Request a reset link by mail. The response is the same whether or not the account exists."""
-    account = await accounts.find_account(body.email.strip())
-    if account is not None:
+    email = body.email.strip()
+    account = await accounts.find_account(email)
+    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    if account is not None and single_sign_on.allows_password_login(email):
         supervisor: Supervisor = request.app.state.supervisor
         supervisor.start("reset mail", accounts.send_reset(account))
     return json_response({"message": _RESET_REQUESTED})
@@ -200,11 +195,14 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
     dependencies=[Depends(admission(lambda limits: limits.reset))],
 )
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
-    """Set a new password. All of the account's reset links and tokens become invalid."""
+    """Set a new password. All of the account's reset links and tokens become invalid.
+
+    No token is returned, so a second factor is asked for at the next login.
+    """
     account = await accounts.reset_password(
         token=body.token, new_password=body.new_password, client=widest_network(client)
     )
-    _remember_client(request, account, client)
+    remember_client(request, account, client)
     return PlainTextResponse(_RESET_DONE)
 
 
@@ -228,18 +226,13 @@ async def change_password(
     belongs to a new session.
     """
     assert actor.email is not None
-    try:
-        async with counted_guess(request, actor.email) as client:
-            account, token = await accounts.change_password(
-                actor,
-                current=body.current_password,
-                new=body.new_password,
-                client=widest_network(client),
-                origin=origin,
-            )
-    except Error as error:
-        if error.code is not Code.UNAUTHENTICATED:
-            raise
-        raise invalid_field("current_password", "is not your current password") from None
-    _remember_client(request, account, client)
+    async with confirmed_password(request, actor.email) as client:
+        account, token = await accounts.change_password(
+            actor,
+            current=body.current_password,
+            new=body.new_password,
+            client=widest_network(client),
+            origin=origin,
+        )
+    remember_client(request, account, client)
     return json_response({"token": token})

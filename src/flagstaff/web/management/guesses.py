@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import Request
 
 from flagstaff.domain.accounts import EMAIL_MAX_LENGTH, email_identity
-from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.web.edge.limits import Limits, limited
 
@@ -44,6 +44,22 @@ async def counted_guess(request: Request, email: str) -> AsyncIterator[str]:
         _forgive(limits, client, identity, counted_for_all=not wait_seconds)
         raise
     _forgive(limits, client, identity, counted_for_all=not wait_seconds)
+
+
+@asynccontextmanager
+async def confirmed_password(request: Request, email: str) -> AsyncIterator[str]:
+    """Count what is done inside as a `counted_guess` at the current password of someone who is signed in.
+
+    Raises:
+        Error: INVALID at `current_password` if Error UNAUTHENTICATED is raised inside.
+    """
+    try:
+        async with counted_guess(request, email) as client:
+            yield client
+    except Error as error:
+        if error.code is not Code.UNAUTHENTICATED:
+            raise
+        raise invalid_field("current_password", "is not your current password") from None
 
 
 async def _admit_known_client(request: Request, email: str, client: str, wait_seconds: int) -> None:

@@ -50,6 +50,18 @@ class ProjectUpdate(Update):
     description: Description | None = None
 
 
+class SecurityUpdate(Body):
+    """What the project is to demand."""
+
+    demands_second_factor: bool
+
+
+class SecurityOut(BaseModel):
+    """What a project demands of its members."""
+
+    demands_second_factor: bool
+
+
 def _view(project: Project) -> dict[str, Any]:
     return {
         "id": project.id,
@@ -104,6 +116,37 @@ async def get_project(project_id: Id, actor: CurrentActor, projects: Service) ->
 async def update_project(project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service) -> Response:
     """Update a project. Only the given fields change."""
     return json_response(_view(await projects.update_project(actor, project_id, **body.given())))
+
+
+@router.get(
+    "/{project_id}/security",
+    response_model=SecurityOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def get_project_security(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+    """What a project demands of its members."""
+    project = await projects.get_project(actor, project_id)
+    return json_response({"demands_second_factor": project.demands_second_factor})
+
+
+@router.put(
+    "/{project_id}/security",
+    response_model=SecurityOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.PROJECT_WRITE),
+)
+async def update_project_security(
+    project_id: Id, body: SecurityUpdate, actor: CurrentActor, projects: Service
+) -> Response:
+    """Demand a second factor of every member, or no longer. You need one yourself.
+
+    Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
+    project until they enrol one.
+    """
+    is_demanded = body.demands_second_factor
+    project = await projects.demand_second_factor(actor, project_id, is_demanded=is_demanded)
+    return json_response({"demands_second_factor": project.demands_second_factor})
 
 
 @router.post(

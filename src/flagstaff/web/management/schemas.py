@@ -202,5 +202,14 @@ class Update(Body):
         return self.model_dump(exclude_unset=True)
 
 
+class TokenOut(BaseModel):
+    """A bearer token, valid for 24 hours."""
+
+    token: str
+
+
+PublicKeyCredential = Annotated[
+    dict[str, Any], Field(description="What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.")
+]
 Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 Moment = Annotated[datetime, Field(examples=["2026-11-20T10:00:00.123456Z"])]
