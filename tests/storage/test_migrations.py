@@ -565,10 +565,10 @@ async def test_a_downgrade_that_would_drop_second_factors_is_refused_unless_it_i
         await save_totp(transaction.connection, secret)
         await save_totp(transaction.connection, replace(secret, account_id=other.id, confirmed_at=None))
     with pytest.raises(Error, match=r"would drop the second factors of 1 accounts\."):
-        await migrate_store(store, "0015")
+        await migrate_store(store, "0016")
     async with database.read() as connection:
         assert await find_totp(connection, account.id) == secret
-    await migrate_store(store, "0015", force=True)
+    await migrate_store(store, "0016", force=True)
     await migrate_store(store)
     async with database.read() as connection:
         assert await find_totp(connection, account.id) is None

@@ -101,7 +101,8 @@ class SingleSignOn:
             )
         answer = await client.redeem(code=code, verifier=sign_in.verifier, nonce=sign_in.nonce, issuer=issuer)
         account = await self._open(client.provider, answer.person)
-        await apply_groups(self.database, client.provider, account, answer.person.groups, self.now())
+        if account.is_active:
+            await apply_groups(self.database, client.provider, account, answer.person.groups, self.now())
         logout_url = await client.end_session_url(answer.id_token, f"{self.public_url}/")
         return SignedIn(account, sign_in.return_to, logout_url)
 

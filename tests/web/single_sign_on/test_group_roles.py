@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.storage.accounts import set_deactivated
 from tests.support.api import Caller, Json
 from tests.support.members import join
 from tests.support.oidc import IdentityProvider
@@ -103,3 +104,17 @@ async def test_a_member_by_invitation_or_an_owner_keeps_the_role(
             await belong(*groups)
             await sign_in()
             assert await role_of(eve, project) == "admin"
+
+
+async def test_a_deactivated_account_gets_neither_a_session_nor_a_role(
+    flagstaff: Flagstaff, eve: Caller, project: Json, sign_in: SignIn, belong: Any
+) -> None:
+    await sign_in()
+    account = await flagstaff.accounts.find_account("ada@acme.com")
+    assert account is not None
+    async with flagstaff.database.transaction() as transaction:
+        await set_deactivated(transaction.connection, account.id, flagstaff.single_sign_on.now())
+    await belong("engineers")
+
+    assert (await sign_in()).status_code == 403
+    assert await role_of(eve, project) is None
