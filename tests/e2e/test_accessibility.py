@@ -1,33 +1,20 @@
 """Accessibility: axe finds no violation on any page, in either colour scheme."""
 
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from tests.e2e.accessibility import AXE, UNBROKEN, VARIANTS, check, open_and_check, stays_within
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.debian import leave_out
 from tests.support.server import ServerProcess
 
-AXE = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-UNBROKEN = "Donaudampfschifffahrtsgesellschaftskapitaenskajuetenfenster"
-# The outermost elements that extend beyond the right edge of the window.
-WIDER_THAN_THE_WINDOW = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-  [...document.querySelectorAll("body *")]
-    .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
-    .slice(0, 5)
-    .map((each) => each.outerHTML.slice(0, 160))"""
 CONDITIONS = [
     {"attribute": "plan", "operator": "in", "values": ["pro", "team"], "case_insensitive": True},
     {"attribute": "user_id", "operator": "not_in", "values": [f"user-{number}" for number in range(214)]},
-]
-VARIANTS = [
-    {"key": "blue", "weight": 900, "value": {"colour": "#00f", "label": "Buy now"}},
-    {"key": "green", "weight": 100, "value": {"colour": "#0a0", "label": "Order", "note": UNBROKEN * 2}},
 ]
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -260,105 +247,6 @@ async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await check(person, "palette")
 
 
-async def test_no_page_scrolls_sideways_on_the_narrowest_phone(
-    browser: Browser, server: ServerProcess, people: AsyncExitStack
-) -> None:
-    narrow: Any = {"viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
-    person = await people.enter_async_context(Person(browser, server.url, **narrow))
-    for path in ("/sign-in", "/register", "/forgot-password", "/reset-password", "/reset-password?token=x"):
-        await stays_within(person, path)
-    await person.sign_up()
-    await stays_within(person, "/")
-    project = await person.api.create_project(name=UNBROKEN, description=UNBROKEN)
-    environment = await person.api.create_environment(project, name=UNBROKEN, key=UNBROKEN.lower())
-    environment["project_id"] = project["id"]
-    here = environment_page(environment)
-    for path in (here, f"{here}/history", f"{here}/changes"):
-        await stays_within(person, path)
-    flag = await person.api.create_flag(
-        environment, name=UNBROKEN, key=UNBROKEN.lower(), description=UNBROKEN, rollout_percentage=25
-    )
-    for _ in range(2):
-        await person.api.create_rule(flag, rule_value=UNBROKEN)
-    await person.api.evaluate(project["sdk_key"], environment["key"], {"user_id": UNBROKEN})
-    tabs = [f"{flag_page(flag)}?tab={tab}" for tab in ("overview", "history", "changes", "code")]
-    for path in ("/", here, f"{here}/history", f"{here}/changes", f"/projects/{project['id']}/settings", *tabs):
-        await stays_within(person, path)
-    await person.page.goto(flag_page(flag))
-    await person.press("Set the rollout")
-    await stays_within(person)
-    await person.press("Add rule")
-    await stays_within(person)
-    conditions = [{"attribute": UNBROKEN, "operator": "in", "values": [UNBROKEN, "x"]}]
-    await person.api.create_segment(project, key=UNBROKEN.lower(), name=UNBROKEN, conditions=conditions)
-    await person.api.create_rule(
-        flag, rule_type="segment", rule_value=UNBROKEN.lower(), name=UNBROKEN, conditions=conditions
-    )
-    variants = [{**each, "key": f"{UNBROKEN}-{each['key']}"} for each in VARIANTS]
-    tagged = {"tags": [UNBROKEN[:50]], "stickiness": UNBROKEN, "bucketing_key": UNBROKEN, "fallthrough": "off"}
-    await person.api.put(f"/api{flag_page(flag)}", json={**tagged, "variants": variants})
-    for path in (here, f"{here}/changes", flag_page(flag), f"/projects/{project['id']}/segments"):
-        await stays_within(person, path)
-    await person.press("New segment")
-    await stays_within(person)
-    await person.page.goto(flag_page(flag))
-    await person.press("Add attribute")
-    await person.press(f"Actions for: {UNBROKEN}")
-    await person.page.get_by_role("menuitem", name="Edit").click()
-    await expect(person.page.get_by_role("dialog").get_by_label("Attribute")).to_have_value(UNBROKEN)
-    await stays_within(person)
-    await person.page.keyboard.press("Escape")
-    await person.press("Set the weights")
-    await person.press("Edit variants")
-    await stays_within(person)
-    needing = await person.api.create_flag(environment, prerequisites=[{"flag_key": flag["key"]}])
-    await person.page.goto(flag_page(needing))
-    await expect(person.page.get_by_role("link", name=flag["key"])).to_be_visible()
-    await stays_within(person)
-    await person.press("Edit prerequisites")
-    await stays_within(person)
-
-
-async def test_no_trace_is_wider_than_the_narrowest_phone(
-    browser: Browser, server: ServerProcess, people: AsyncExitStack
-) -> None:
-    narrow: Any = {"viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
-    person = await people.enter_async_context(Person(browser, server.url, **narrow))
-    await person.sign_up()
-    environment = await person.api.get_environment(await person.api.create_project())
-    variants = [{**each, "key": f"{UNBROKEN}-{each['key']}"} for each in VARIANTS]
-    flag = await person.api.create_flag(environment, variants=variants)
-    conditions = [{"attribute": UNBROKEN, "operator": "in", "values": [UNBROKEN, "x"], "negate": True}]
-    await person.api.create_rule(flag, rule_type="attributes", rule_value=None, conditions=conditions)
-    context = {"user_id": UNBROKEN, "custom_attributes": {UNBROKEN: UNBROKEN}}
-    await evaluate_and_record(person, environment, context)
-    page, dialog = person.page, person.page.get_by_role("dialog")
-    await stays_within(person, f"{flag_page(flag)}?tab=history")
-    await stays_within(person, flag_page(flag))
-    await page.get_by_label("User id").fill(UNBROKEN)
-    await person.press("Add attribute")
-    await page.get_by_label("Value of attribute 1").fill(UNBROKEN)
-    await person.press("Evaluate")
-    await expect(page.get_by_role("list", name="Why")).to_be_visible()
-    await stays_within(person)
-    await person.press("Edit variants")
-    await dialog.get_by_role("button", name="Try this change").click()
-    await dialog.get_by_role("button", name="Evaluate").click()
-    await expect(dialog.get_by_role("list", name="Why")).to_be_visible()
-    await stays_within(person)
-
-
-async def stays_within(person: Person, path: str | None = None) -> None:
-    """Check that nothing on a page is wider than the window. Open the page first, unless it is already open."""
-    page = person.page
-    if path is not None:
-        await page.goto(path)
-        await expect(page.get_by_role("heading", level=1)).to_be_visible()
-    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
-    wide = await page.evaluate(WIDER_THAN_THE_WINDOW)
-    assert not wide, f"{path}: {wide}"
-
-
 async def test_a_person_who_prefers_reduced_motion_sees_no_animation(
     browser: Browser, server: ServerProcess, people: AsyncExitStack
 ) -> None:
@@ -371,24 +259,3 @@ async def test_a_person_who_prefers_reduced_motion_sees_no_animation(
     await expect(person.page.get_by_role("dialog")).to_be_visible()
     moving = "document.getAnimations().map(each => each.effect.getComputedTiming().duration).filter(each => each > 1)"
     assert await person.page.evaluate(moving) == []
-
-
-async def open_and_check(person: Person, path: str, heading: str) -> None:
-    """Open a page, wait for its content and check it with axe."""
-    await person.page.goto(path)
-    await person.sees_heading(heading)
-    await check(person, path)
-
-
-async def check(person: Person, place: str) -> None:
-    """Check the current page with axe, once it has loaded all that it shows."""
-    await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
-    await person.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
-    await person.page.evaluate(AXE.read_text())
-    found = await person.page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
-    told = [
-        f"{each['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
-        for each in found["violations"]
-        for node in each["nodes"]
-    ]
-    assert not told, f"{place}:\n" + "\n".join(told)

@@ -1,0 +1,53 @@
+"""Checks of pages: axe finds nothing, and nothing is wider than the window. The values are hard to show well."""
+
+from pathlib import Path
+
+from playwright.async_api import expect
+
+from tests.e2e.people import Person
+
+AXE = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+UNBROKEN = "Donaudampfschifffahrtsgesellschaftskapitaenskajuetenfenster"
+VARIANTS = [
+    {"key": "blue", "weight": 900, "value": {"colour": "#00f", "label": "Buy now"}},
+    {"key": "green", "weight": 100, "value": {"colour": "#0a0", "label": "Order", "note": UNBROKEN * 2}},
+]
+# The outermost elements that extend beyond the right edge of the window.
+WIDER_THAN_THE_WINDOW = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+  [...document.querySelectorAll("body *")]
+    .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
+    .slice(0, 5)
+    .map((each) => each.outerHTML.slice(0, 160))"""
+
+
+async def open_and_check(person: Person, path: str, heading: str) -> None:
+    """Open a page, wait for its content and check it with axe."""
+    await person.page.goto(path)
+    await person.sees_heading(heading)
+    await check(person, path)
+
+
+async def check(person: Person, place: str) -> None:
+    """Check the current page with axe, once it has loaded all that it shows."""
+    await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    await person.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
+    await person.page.evaluate(AXE.read_text())
+    found = await person.page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
+    told = [
+        f"{each['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
+        for each in found["violations"]
+        for node in each["nodes"]
+    ]
+    assert not told, f"{place}:\n" + "\n".join(told)
+
+
+async def stays_within(person: Person, path: str | None = None) -> None:
+    """Check that nothing on a page is wider than the window. Open the page first, unless it is already open."""
+    page = person.page
+    if path is not None:
+        await page.goto(path)
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    wide = await page.evaluate(WIDER_THAN_THE_WINDOW)
+    assert not wide, f"{path}: {wide}"
