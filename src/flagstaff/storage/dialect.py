@@ -153,10 +153,10 @@ def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: s
 
 
 def is_unique_violation(error: sa.exc.IntegrityError) -> bool:
-    """Whether a statement violated a unique constraint other than a primary key."""
+    """Whether a statement violated a unique constraint or a primary key."""
     cause = _driver_error(error)
     if isinstance(cause, sqlite3.IntegrityError):
-        return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+        return cause.sqlite_errorcode in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
     return isinstance(cause, asyncpg.UniqueViolationError)
 
 
