@@ -53,7 +53,8 @@ async def _take_all(browser: Browser, url: str) -> None:
 async def _take(
     browser: Browser, url: str, token: str, name: str, scheme: Literal["light", "dark"], path: str, *, ask: str = ""
 ) -> None:
-    options = {"color_scheme": scheme, "device_scale_factor": 1.5, "viewport": {"width": 1280, "height": 760}}
+    viewport = {"width": 1280, "height": 1080 if ask else 760}
+    options = {"color_scheme": scheme, "device_scale_factor": 1.5, "viewport": viewport}
     async with Person(browser, url, **options) as person:
         person.email = EMAIL
         await person.use_token(token)
@@ -63,7 +64,8 @@ async def _take(
         if ask:
             await person.page.get_by_role("textbox", name="Email").fill(ask)
             await person.press("Evaluate")
-            await person.sees("Matched email_domain targeting rule")
+            await person.page.get_by_role("list", name="Why").wait_for()
+            await person.page.wait_for_load_state("networkidle")
         await person.page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
 
 
