@@ -14,7 +14,7 @@ from flagstaff.domain.accounts import Account
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.members import Member, Role
 from flagstaff.settings.providers import ROLES, Provider
-from flagstaff.storage import identities, members, projects
+from flagstaff.storage import access_tokens, identities, members, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
 
@@ -61,6 +61,7 @@ async def _apply(
     elif not is_given or member.role in (role, Role.OWNER):
         return
     elif role is None:
+        await access_tokens.delete_member_tokens(connection, project_id, account.id)
         await members.delete_member(connection, project_id, account.id)
         await record(transaction, change_of(actor, "member.removed", now, scope, before=member))
     else:

@@ -1,5 +1,6 @@
 """Roles in projects by the groups of a person at the provider."""
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,6 +12,7 @@ from flagstaff.storage.accounts import set_deactivated
 from tests.support.api import Caller, Json
 from tests.support.members import join
 from tests.support.oidc import IdentityProvider
+from tests.support.tokens import issue
 from tests.web.conftest import ListChanges
 from tests.web.single_sign_on.conftest import ADA, SignIn
 
@@ -88,6 +90,22 @@ async def test_the_highest_role_of_the_groups_counts_and_changes_and_ends_with_t
         assert await role_of(eve, project) == role
     actions = [change["action"] for change in await list_changes() if change["action"].startswith("member.")]
     assert actions == ["member.added", "member.updated", "member.updated", "member.removed"]
+
+
+async def test_tokens_for_the_project_end_with_the_groups_and_do_not_come_back_with_them(
+    flagstaff: Flagstaff, eve: Caller, project: Json, sign_in: SignIn, belong: Any, callers: AsyncExitStack
+) -> None:
+    await belong("leads")
+    lead = await callers.enter_async_context(Caller(flagstaff.asgi, token=(await sign_in()).json()["token"]))
+    project_path = f"/api/projects/{project['id']}"
+    machine = await issue(flagstaff, callers, f"{project_path}/tokens", lead, "project:read")
+    assert (await machine.get(project_path)).status_code == 200
+
+    for groups in ((), ("leads",)):
+        await belong(*groups)
+        await sign_in()
+        assert (await machine.get(project_path)).status_code == 401
+    assert (await eve.get(f"{project_path}/tokens")).json() == []
 
 
 async def test_a_member_by_invitation_or_an_owner_keeps_the_role(
