@@ -121,6 +121,7 @@ class SingleSignOn:
             known = await identities.find_identity(connection, person.issuer, person.subject)
             account = await accounts.find_account(connection, known.account_id) if known else None
         if known is not None and account is not None:
+            self._require_domain(provider, account.email)
             is_only_way = not self.allows_password_login(account.email)
             if known.is_only_way != is_only_way:
                 async with self.database.transaction() as transaction:
@@ -144,10 +145,14 @@ class SingleSignOn:
             email = check_email(person.email)
         except ValueError:
             raise Error(Code.FORBIDDEN, f"The email address at {provider.name} cannot be used here.") from None
+        self._require_domain(provider, email)
+        return email
+
+    def _require_domain(self, provider: Provider, email: str) -> None:
+        """Raise Error FORBIDDEN if the provider does not know whose the addresses of this domain are, or another does."""
         owner = self._provider_of(email)
         if (provider.domains or owner is not None) and owner is not provider:
             raise Error(Code.FORBIDDEN, f"Addresses of {domain_of(email)} cannot sign in with {provider.name}.")
-        return email
 
     async def _create_or_take_over(
         self, transaction: Transaction, provider: Provider, email: str, password_hash: str

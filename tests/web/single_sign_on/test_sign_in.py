@@ -1,6 +1,8 @@
 """Signing in at a real identity provider: GET /auth/sso, POST …/begin and POST …/complete."""
 
 import asyncio
+from copy import copy
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -114,6 +116,22 @@ async def test_an_account_stays_the_same_if_its_address_changes_at_the_provider(
     await provider.set(people={"ada": {"email": "lovelace@acme.com", "email_verified": True}})
     again = await sign_in()
     assert await who(client, first.json()["token"]) == await who(client, again.json()["token"])
+
+
+@pytest.mark.parametrize("values", [{}], ids=["no domains"])
+async def test_an_account_whose_domain_another_provider_has_since_got_is_refused(
+    flagstaff: Flagstaff, provider: IdentityProvider, sign_in: SignIn
+) -> None:
+    assert (await sign_in()).status_code == 200
+    clients = dict(flagstaff.single_sign_on.clients)
+    clients["owner"] = copy(clients["acme"])
+    clients["owner"].provider = replace(clients["acme"].provider, key="owner", domains=("acme.com",))
+    object.__setattr__(flagstaff.single_sign_on, "clients", clients)
+
+    refused = await sign_in()
+
+    assert refused.status_code == 403
+    assert refused.json()["detail"] == "Addresses of acme.com cannot sign in with Acme."
 
 
 async def test_the_session_at_the_provider_can_be_ended(sign_in: SignIn, provider: IdentityProvider) -> None:
