@@ -182,6 +182,7 @@ class SingleSignOn:
         await accounts.spend_resets(connection, present.id, now)
         await accounts.forget_clients(connection, present.id, until=now)
         await second_factors.delete_second_factors(connection, present.id)
+        await identities.delete_identities(connection, present.id)
         await sessions.end_sessions(connection, present.id)
         await access_tokens.delete_account_tokens(connection, present.id)
         account = replace(present, password_hash=password_hash)

@@ -53,6 +53,11 @@ async def create_identity(connection: AsyncConnection, identity: Identity) -> No
         await connection.execute(_identities.insert(), tables.row_of(_identities, identity))
 
 
+async def delete_identities(connection: AsyncConnection, account_id: UUID) -> None:
+    """Delete the identities of an account at every provider."""
+    await connection.execute(_identities.delete().where(_identities.c.account_id == account_id))
+
+
 async def set_only_way(connection: AsyncConnection, identity: Identity, *, is_only_way: bool) -> None:
     """Store whether the provider is the only way into the account."""
     ours = (_identities.c.issuer == identity.issuer, _identities.c.subject == identity.subject)

@@ -17,7 +17,7 @@ from tests.support.members import join
 from tests.support.oidc import IdentityProvider
 from tests.support.two_factor import enrol, log_in
 from tests.web.conftest import PASSWORD, ListChanges, ReadMails
-from tests.web.single_sign_on.conftest import SignIn, begin, complete
+from tests.web.single_sign_on.conftest import ADA, SignIn, begin, complete
 
 INVALID = "The sign-in with Acme is not valid. Sign in again."
 ENDED = "This sign-in is unknown, has been completed or has expired, or was begun in another browser. Sign in again."
@@ -116,6 +116,23 @@ async def test_an_account_stays_the_same_if_its_address_changes_at_the_provider(
     await provider.set(people={"ada": {"email": "lovelace@acme.com", "email_verified": True}})
     again = await sign_in()
     assert await who(client, first.json()["token"]) == await who(client, again.json()["token"])
+
+
+async def test_whoever_has_a_new_address_loses_the_account_to_the_new_owner_of_the_old_one(
+    client: Caller, provider: IdentityProvider, sign_in: SignIn
+) -> None:
+    first = await sign_in()
+    people = {"ada": {"email": "lovelace@acme.com", "email_verified": True}, "heir": ADA}
+    await provider.set(people=people)
+    heir = await who(client, (await sign_in("heir")).json()["token"])
+
+    again = await sign_in("ada")
+
+    assert (
+        await client.get("/api/me", headers={"authorization": f"Bearer {first.json()['token']}"})
+    ).status_code == 401
+    assert again.json()["email"] == "lovelace@acme.com"
+    assert await who(client, again.json()["token"]) != heir
 
 
 @pytest.mark.parametrize("values", [{}], ids=["no domains"])
