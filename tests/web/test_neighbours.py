@@ -22,6 +22,8 @@ from tests.web.conftest import PASSWORD, Call
 
 # Some milliseconds on a quiet machine, measured by what the machine at hand takes for a known piece of work.
 LONGEST_UNITS = 50
+# Such a body is parsed at once; comparing its names with each other took seconds.
+LONGEST_FOR_A_LARGE_CONTEXT_UNITS = 100
 UNKNOWN = {f"x{number}": 0 for number in range(10_000)}
 
 
@@ -92,6 +94,20 @@ async def test_an_explanation_of_a_thousand_flags_is_made_in_pieces(
             status, length = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
         assert (status, length > least) == (200, True)
         assert holds.longest_in_units < LONGEST_UNITS
+
+
+async def test_an_explanation_for_thousands_of_attributes_does_not_block_the_others(
+    flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    await ada.create_flag(environment)
+    path = f"{environment_path(environment)}/explain"
+    attributes = {f"k{number}": number for number in range(16_000)}
+    content = json.dumps({"context": {"custom_attributes": attributes}}).encode()
+    assert ada.token
+    async with watch_holds() as holds:
+        status, _ = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+    assert status == 200
+    assert holds.longest_in_units < LONGEST_FOR_A_LARGE_CONTEXT_UNITS
 
 
 async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(

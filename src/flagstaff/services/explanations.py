@@ -35,7 +35,7 @@ class GivenUser:
 
     def attributes(self, compared: Collection[str], at: datetime) -> Mapping[str, object]:
         """The attributes that an evaluation compares, and the others, which only rules that are not live look at."""
-        others = [name for name in self.names if name not in compared]
+        others = {name for name in self.names if name not in compared}
         return {**self.read(others, lambda: at), **self.read(compared, lambda: at), CURRENT_TIME: at}
 
 
