@@ -149,7 +149,7 @@ class SingleSignOn:
         return email
 
     def _require_domain(self, provider: Provider, email: str) -> None:
-        """Raise Error FORBIDDEN if the provider does not know whose the addresses of this domain are, or another does."""
+        """Raise Error FORBIDDEN if addresses of this domain belong to another provider, or to none of this one."""
         owner = self._provider_of(email)
         if (provider.domains or owner is not None) and owner is not provider:
             raise Error(Code.FORBIDDEN, f"Addresses of {domain_of(email)} cannot sign in with {provider.name}.")
