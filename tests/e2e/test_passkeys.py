@@ -1,7 +1,6 @@
 """Passkeys in a browser with a virtual authenticator, and what a page of another origin can do with them."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,11 +10,10 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, CDPSession, Page
 
-from tests.e2e.conftest import UNLIMITED
 from tests.e2e.people import PASSWORD, ApiCaller
+from tests.e2e.second_factors import AUTHENTICATOR, serving_passkeys
 from tests.support.api import Json, field_errors
 from tests.support.server import ServerProcess
-from tests.support.stores import sqlite_store
 
 PASSKEYS = "/api/me/two-factor/passkeys"
 CREATE = """async (options) => {
@@ -26,23 +24,6 @@ GET = """async (options) => {
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
     return (await navigator.credentials.get({publicKey})).toJSON();
 }"""
-AUTHENTICATOR = {
-    "protocol": "ctap2",
-    "transport": "internal",
-    "hasResidentKey": True,
-    "hasUserVerification": True,
-    "isUserVerified": True,
-    "automaticPresenceSimulation": True,
-}
-
-
-@asynccontextmanager
-async def serving(template: Path, folder: Path) -> AsyncIterator[ServerProcess]:
-    """A server that people reach at localhost, because passkeys need a name."""
-    server = ServerProcess(sqlite_store(template, folder / "data"), UNLIMITED)
-    server._environ["FLAGSTAFF_PUBLIC_URL"] = f"http://localhost:{server.port}"
-    async with server:
-        yield server
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -50,7 +31,7 @@ async def server(
     chromium: str, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[ServerProcess]:
     """A server for all tests."""
-    async with serving(sqlite_template, tmp_path_factory.mktemp("passkeys")) as started:
+    async with serving_passkeys(sqlite_template, tmp_path_factory.mktemp("passkeys")) as started:
         yield started
 
 
@@ -142,7 +123,7 @@ async def test_a_page_of_another_origin_gets_nothing_by_what_it_makes_here(
     device: Device, server: ServerProcess, sqlite_template: Path, tmp_path: Path
 ) -> None:
     await device.register()
-    async with serving(sqlite_template, tmp_path) as other:
+    async with serving_passkeys(sqlite_template, tmp_path) as other:
         await device.visit(other.port)  # the same host, so that the authenticator offers the passkey
         answer = await device.log_in(await device.assertion())
 

@@ -11,13 +11,22 @@ export class Problem extends Error {
   readonly status: number;
   readonly fields: readonly FieldProblem[];
   readonly requestId: string | null;
+  /** The members of the problem document, such as its type; empty if there was none. */
+  readonly document: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, detail: string, fields: readonly FieldProblem[] = [], requestId: string | null = null) {
+  constructor(
+    status: number,
+    detail: string,
+    fields: readonly FieldProblem[] = [],
+    requestId: string | null = null,
+    document: Readonly<Record<string, unknown>> = {},
+  ) {
     super(detail);
     this.name = "Problem";
     this.status = status;
     this.fields = fields;
     this.requestId = requestId;
+    this.document = document;
   }
 }
 
@@ -46,7 +55,12 @@ function problemOf(response: Response, body: unknown): Problem {
   const detail = typeof document.detail === "string" ? document.detail : t.problems.unexpected(response.status);
   const wait = Number(response.headers.get("retry-after"));
   const text = response.status === 429 && wait > 0 ? t.problems.limited(wait) : detail;
-  return new Problem(response.status, text, fields, response.headers.get("x-request-id"));
+  return new Problem(response.status, text, fields, response.headers.get("x-request-id"), document);
+}
+
+/** Whether an error is the problem with this code, such as "mfa_required". */
+export function isProblem(error: unknown, code: string): error is Problem {
+  return error instanceof Problem && error.document.type === `urn:flagstaff:error:${code}`;
 }
 
 /** A problem as one line, for places without a form field. */

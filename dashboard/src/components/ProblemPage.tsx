@@ -2,9 +2,9 @@
 
 import { Alert, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconAlert } from "./icons";
+import { IconAlert, IconLock } from "./icons";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
-import { lineOf, Problem } from "../api/problem";
+import { isProblem, lineOf, Problem } from "../api/problem";
 import { t } from "../texts";
 import { ButtonLink } from "./links";
 
@@ -23,6 +23,7 @@ export function ProblemPage({ error, reset }: ErrorComponentProps) {
 }
 
 export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  if (isProblem(error, "mfa_enrolment_required")) return <SecondFactorDemanded text={error.message} />;
   const requestId = error instanceof Problem ? error.requestId : null;
   return (
     <Alert color="alarm" variant="light" icon={<IconAlert />} title={t.problems.heading}>
@@ -37,6 +38,14 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
           {t.retry}
         </Button>
       </Stack>
+    </Alert>
+  );
+}
+
+function SecondFactorDemanded({ text }: { text: string }) {
+  return (
+    <Alert color="signal" variant="light" icon={<IconLock />} title={t.secondFactor.demanded}>
+      {text}
     </Alert>
   );
 }

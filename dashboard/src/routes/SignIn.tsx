@@ -1,9 +1,13 @@
 import { Alert, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { useSignIn } from "../api/accounts";
+import { type Challenge, challengeOf } from "../api/secondFactorLogin";
 import { AccountForm, AccountPage, EmailField, PasswordField } from "../components/AccountForm";
 import { AnchorLink } from "../components/links";
+import { Refusal } from "../components/Refusal";
+import { SecondFactorStep } from "../components/SecondFactorStep";
 import { isRegistrationOpen } from "../lib/registration";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
@@ -11,13 +15,47 @@ import { t } from "../texts";
 const route = getRouteApi("/account/sign-in");
 
 export function SignIn() {
-  const { next, expired } = route.useSearch();
+  const { next } = route.useSearch();
   const navigate = useNavigate();
-  const form = useForm({ initialValues: { email: "", password: "" } });
+  const [challenge, setChallenge] = useState<Challenge | null>(null);
+  const [start, setStart] = useState<Start>({ email: "", refusal: null });
+  const finish = () => navigate({ href: safeNext(next), replace: true });
+  const goBack = (reason: string | null) => {
+    setStart({ email: challenge?.email ?? "", refusal: reason });
+    setChallenge(null);
+  };
+  return challenge ? (
+    <SecondFactorStep challenge={challenge} onDone={finish} onBack={goBack} />
+  ) : (
+    <PasswordStep {...start} onDone={finish} onChallenge={setChallenge} />
+  );
+}
+
+interface Start {
+  readonly email: string;
+  /** Why the sign-in must begin again. */
+  readonly refusal: string | null;
+}
+
+interface Props extends Start {
+  readonly onDone: () => Promise<void>;
+  readonly onChallenge: (challenge: Challenge) => void;
+}
+
+function PasswordStep({ email, refusal, onDone, onChallenge }: Props) {
+  const { next, expired } = route.useSearch();
+  const form = useForm({ initialValues: { email, password: "" } });
   const { mutateAsync: signIn } = useSignIn();
   const submit = async (values: typeof form.values) => {
-    await signIn(values);
-    await navigate({ href: safeNext(next), replace: true });
+    try {
+      await signIn(values);
+    } catch (error) {
+      const challenge = challengeOf(error, values.email);
+      if (!challenge) throw error;
+      onChallenge(challenge);
+      return;
+    }
+    await onDone();
   };
   return (
     <AccountPage heading={t.accounts.signIn}>
@@ -26,6 +64,7 @@ export function SignIn() {
           {t.accounts.expired}
         </Alert>
       )}
+      <Refusal text={refusal} />
       <AccountForm form={form} action={t.accounts.signIn} onSubmit={submit}>
         <EmailField {...form.getInputProps("email")} />
         <PasswordField {...form.getInputProps("password")} />

@@ -7,6 +7,7 @@ import { code, flag, flags, rules } from "./flags";
 import { changes, history, users } from "./history";
 import { invitation, members } from "./members";
 import { prerequisites } from "./prerequisites";
+import { secondFactor } from "./secondFactor";
 import { segments } from "./segments";
 import { deletion, projects, settings } from "./projects";
 import { impact, simulator, trace } from "./simulator";
@@ -30,6 +31,7 @@ export const t = {
   problems,
   projects,
   rules,
+  secondFactor,
   segments,
   settings,
   shell,

@@ -1,0 +1,69 @@
+/** The second step of a sign-in, for accounts with a second factor. */
+
+import { useMutation } from "@tanstack/react-query";
+import { askForPasskey } from "../lib/passkeys";
+import { type CodeProof, type Method, proofOf } from "../lib/proofs";
+import { startSession } from "../lib/session";
+import { t } from "../texts";
+import { client } from "./client";
+import { ask, isProblem, Problem } from "./problem";
+
+export interface Challenge {
+  readonly email: string;
+  readonly challenge: string;
+  readonly methods: readonly Method[];
+  readonly passkeyOptions: Record<string, unknown> | null;
+}
+
+/** What the server asks of an account whose password was right; null if the error is another one. */
+export function challengeOf(error: unknown, email: string): Challenge | null {
+  if (!isProblem(error, "mfa_required")) return null;
+  const { challenge, methods, passkey_options: options } = error.document;
+  return {
+    email: email.trim(),
+    challenge: challenge as string,
+    methods: methods as Method[],
+    passkeyOptions: (options ?? null) as Challenge["passkeyOptions"],
+  };
+}
+
+/** Whether the challenge is used up, so that the sign-in must begin again. */
+export function hasEnded(error: unknown): error is Problem {
+  return error instanceof Problem && error.status === 401;
+}
+
+export function useCode(challenge: Challenge) {
+  return useMutation({
+    mutationFn: async ({ code }: { code: string }) => {
+      try {
+        await prove(challenge, proofOf(code, challenge.methods));
+      } catch (error) {
+        throw atTheField(error);
+      }
+    },
+  });
+}
+
+export function usePasskey(challenge: Challenge) {
+  return useMutation({
+    mutationFn: async () => {
+      const passkey = await askForPasskey(challenge.passkeyOptions ?? {});
+      if (passkey === null) throw new Problem(0, t.secondFactor.passkeyNotUsed);
+      await prove(challenge, { passkey });
+    },
+  });
+}
+
+type Proof = CodeProof | { passkey: Record<string, unknown> };
+
+async function prove({ email, challenge }: Challenge, proof: Proof): Promise<void> {
+  const { token } = await ask(client.POST("/auth/login/second-factor", { body: { challenge, ...proof } }));
+  startSession({ token, email });
+}
+
+/** There is one field for both kinds of codes. */
+function atTheField(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.fields.length === 0) return error;
+  const fields = error.fields.map(({ message }) => ({ field: "code", message }));
+  return new Problem(error.status, error.message, fields, error.requestId, error.document);
+}

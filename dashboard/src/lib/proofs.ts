@@ -1,0 +1,12 @@
+/** Codes that prove a second factor. */
+
+export type Method = "totp" | "passkey" | "recovery_code";
+
+export type CodeProof = { readonly code: string } | { readonly recovery_code: string };
+
+/** Few digits are meant as a code of the app; everything else is meant as a recovery code. */
+export function proofOf(text: string, methods: readonly Method[]): CodeProof {
+  const typed = text.replaceAll(/\s/g, "");
+  const isOfApp = methods.includes("totp") && (/^\d{0,8}$/.test(typed) || !methods.includes("recovery_code"));
+  return isOfApp ? { code: typed } : { recovery_code: typed };
+}

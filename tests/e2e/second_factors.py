@@ -1,0 +1,52 @@
+"""Second factors of people: authenticator apps, which use the real time, and authenticators of browsers."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pyotp
+
+from tests.e2e.conftest import UNLIMITED
+from tests.e2e.people import PASSWORD, Person
+from tests.support.server import ServerProcess
+from tests.support.stores import sqlite_store
+
+TWO_FACTOR = "/api/me/two-factor"
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+
+
+def next_code(secret: str) -> str:
+    """A code of the next half minute, which the server accepts too, so that it differs from the one used now."""
+    return pyotp.TOTP(secret).at(time.time(), counter_offset=1)
+
+
+async def enrol_app(person: Person) -> tuple[str, list[str]]:
+    """Enrol an app through the API; return its secret and the recovery codes."""
+    begun = await person.api.post(f"{TWO_FACTOR}/totp", json={"current_password": PASSWORD})
+    secret = begun.raise_for_status().json()["secret"]
+    confirmed = await person.api.post(f"{TWO_FACTOR}/totp/confirm", json={"code": pyotp.TOTP(secret).now()})
+    return secret, confirmed.raise_for_status().json()["recovery_codes"]
+
+
+async def add_authenticator(person: Person) -> None:
+    """Give a browser an authenticator, which confirms everything."""
+    cdp = await person.context.new_cdp_session(person.page)
+    await cdp.send("WebAuthn.enable")
+    await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+
+
+@asynccontextmanager
+async def serving_passkeys(template: Path, folder: Path) -> AsyncIterator[ServerProcess]:
+    """A server that people reach at localhost, because passkeys need a name."""
+    server = ServerProcess(sqlite_store(template, folder / "data"), UNLIMITED)
+    server._environ["FLAGSTAFF_PUBLIC_URL"] = f"http://localhost:{server.port}"
+    async with server:
+        yield server
