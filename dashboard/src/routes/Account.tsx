@@ -1,4 +1,4 @@
-/** One's own account: whose it is, and its password. */
+/** One's own account: whose it is, its password and its sessions. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -6,6 +6,7 @@ import { useChangePassword } from "../api/accounts";
 import { NewPasswordField, PasswordField } from "../components/AccountForm";
 import { DialogForm } from "../components/DialogForm";
 import { Page } from "../components/Page";
+import { SessionList } from "../components/SessionList";
 import { notifyDone } from "../lib/notify";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
@@ -28,6 +29,7 @@ export function Account() {
           <NewPasswordField label={t.accounts.newPassword} {...form.getInputProps("new_password")} />
         </DialogForm>
       </Stack>
+      <SessionList />
     </Page>
   );
 }

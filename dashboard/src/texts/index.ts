@@ -9,6 +9,7 @@ import { invitation, members } from "./members";
 import { prerequisites } from "./prerequisites";
 import { secondFactor } from "./secondFactor";
 import { segments } from "./segments";
+import { sessions } from "./sessions";
 import { deletion, projects, settings } from "./projects";
 import { impact, simulator, trace } from "./simulator";
 import { variants } from "./variants";
@@ -33,6 +34,7 @@ export const t = {
   rules,
   secondFactor,
   segments,
+  sessions,
   settings,
   shell,
   simulator,

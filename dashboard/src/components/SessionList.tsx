@@ -1,0 +1,71 @@
+/** Where the account is signed in. Each session but this one can be ended here; this one ends by signing out. */
+
+import { Button, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
+import { sessionsQuery, type SignIn, useEndSession } from "../api/sessions";
+import { useDialog } from "../lib/useDialog";
+import { t } from "../texts";
+import { ConfirmDialog } from "./ConfirmDialog";
+import classes from "./Members.module.css";
+import { RowsSkeleton } from "./PageSkeleton";
+import { LoadFailed } from "./ProblemPage";
+import { When } from "./When";
+
+export function SessionList() {
+  const { data: sessions, error, refetch } = useQuery(sessionsQuery);
+  const heading = useRef<HTMLHeadingElement>(null);
+  return (
+    <Stack gap="md" mt="xl">
+      <Title order={2} ref={heading} tabIndex={-1}>
+        {t.sessions.heading}
+      </Title>
+      {error && !sessions && <LoadFailed error={error} onRetry={refetch} />}
+      {!sessions && !error && <RowsSkeleton rows={2} height={56} />}
+      {sessions && (
+        <ul className={classes.list} aria-label={t.sessions.heading}>
+          {sessions.map((each) => (
+            <SessionRow key={each.id} session={each} onEnded={() => heading.current?.focus()} />
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}
+
+function SessionRow({ session, onEnded }: { session: SignIn; onEnded: () => void }) {
+  const { id, current, address, last_seen_at: lastSeen } = session;
+  const device = session.device ?? t.sessions.unknownDevice;
+  const ending = useDialog();
+  const { mutateAsync } = useEndSession();
+  const end = async () => {
+    await mutateAsync(id);
+    onEnded();
+  };
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{device}</span>
+        <span className={classes.roles}>
+          {address ?? t.sessions.unknownAddress} · {t.sessions.lastSeen} <When at={lastSeen} />
+        </span>
+      </div>
+      {current ? (
+        <Text c="dimmed" size="sm">
+          {t.sessions.current}
+        </Text>
+      ) : (
+        <Button variant="default" size="compact-sm" aria-label={t.sessions.endOf(device)} onClick={ending.open}>
+          {t.sessions.end}
+        </Button>
+      )}
+      <ConfirmDialog
+        title={t.sessions.endHeading}
+        consequence={t.sessions.endText(device)}
+        action={t.sessions.end}
+        onConfirm={end}
+        {...ending.props}
+      />
+    </li>
+  );
+}

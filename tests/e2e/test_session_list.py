@@ -1,0 +1,29 @@
+"""The list of sessions in one's account: what it shows, and ending another one."""
+
+import httpx
+from playwright.async_api import expect
+
+from tests.e2e.accessibility import check
+from tests.e2e.keyboard import Keyboard
+from tests.e2e.people import PASSWORD, Person
+
+
+async def test_another_session_is_ended_by_keyboard_and_this_one_is_not_offered(ada: Person) -> None:
+    async with httpx.AsyncClient(base_url=ada.url, headers={"user-agent": "Old laptop"}, timeout=30) as elsewhere:
+        login = await elsewhere.post("/auth/login", json={"email": ada.email, "password": PASSWORD})
+        bearer = {"authorization": f"Bearer {login.raise_for_status().json()['token']}"}
+        await ada.page.emulate_media(reduced_motion="reduce")
+        await ada.page.goto("/account")
+        rows = ada.page.get_by_role("list", name="Sessions").get_by_role("listitem")
+        await expect(rows).to_have_count(2)
+        await expect(rows.filter(has_text="This session").get_by_role("button")).to_have_count(0)
+        await expect(rows.filter(has_text="Old laptop")).to_contain_text("127.0.0.1 · last seen just now")
+        await check(ada, "the list of sessions")
+
+        keyboard = Keyboard(ada.page)
+        await keyboard.use(ada.page.get_by_role("button", name="End the session of Old laptop"))
+        await keyboard.use(ada.page.get_by_role("dialog").get_by_role("button", name="End", exact=True))
+
+        await expect(rows).to_have_count(1)
+        assert (await elsewhere.get("/api/me", headers=bearer)).status_code == 401
+        assert (await ada.api.get("/api/me")).status_code == 200
