@@ -113,7 +113,7 @@ async def test_a_changed_password_signs_out_every_other_browser_and_not_this_one
     await elsewhere.sees_heading("Create your first project")
     await ada.page.goto("/")
     await ada.press("Account")
-    await ada.page.get_by_role("menuitem", name="Change password").click()
+    await ada.page.get_by_role("menuitem", name="Your account").click()
     await ada.sees_heading("Your account")
 
     await ada.fill(Current_password="not the password", New_password="password123")

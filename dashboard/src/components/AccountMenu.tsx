@@ -35,7 +35,7 @@ export function AccountMenu() {
           {t.shell.apiDocs}
         </Menu.Item>
         <MenuItemLink to="/account" leftSection={<IconLock size={16} />}>
-          {t.accounts.changePassword}
+          {t.accounts.heading}
         </MenuItemLink>
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
           {t.shell.signOut}
