@@ -38,6 +38,7 @@ async def test_a_session_refused_in_one_tab_ends_in_all_and_all_return_to_their_
     await expect(other.get_by_role("heading", name="Evaluation history")).to_be_visible()
     await ada.page.goto(flag_page(flag))
     await ada.sees_heading("New checkout")
+    await ada.page.wait_for_load_state("networkidle")  # an earlier request that is refused would end the session
     await ada.page.route("**/api/**", refuse)
     await ada.page.get_by_role("tab", name="Changes").click()
     await ada.sees("Your session has ended.")
@@ -55,7 +56,7 @@ async def test_an_expired_token_ends_the_session_without_a_request(ada: Person) 
         await route.fulfill(json=[])
 
     await ada.context.route("**/api/projects", answer)
-    claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + 2}).encode()).decode().rstrip("=")
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + 5}).encode()).decode().rstrip("=")
     await ada.use_token(f"e30.{claims}.x")
     await ada.page.goto("/")
     await ada.sees_heading("Create your first project")

@@ -133,12 +133,12 @@ async def test_every_list_of_changes_is_read_by_an_index(database: Database, sto
         ChangeFilter(since=since),
         ChangeFilter(until=until),
         ChangeFilter(actor_id=account_id),
-        ChangeFilter(action="flag.toggled"),
-        ChangeFilter(action="flag.deleted"),
+        ChangeFilter(actions=["flag.toggled"]),
+        ChangeFilter(actions=["flag.deleted"]),
         ChangeFilter(flag_key="flag-3"),
         ChangeFilter(flag_key="unknown"),
         ChangeFilter(environment_ids=[environment_id]),
-        ChangeFilter(account_id, "flag.toggled", "flag-3", [environment_id], since, until),
+        ChangeFilter(account_id, ["flag.toggled"], "flag-3", [environment_id], since, until),
     ]
     reads = [
         *(partial(list_project_changes, project_id=project_id, wanted=each, **page) for each in wanted),

@@ -15,12 +15,13 @@ from flagstaff.storage.accounts import create_account, find_account
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
 from flagstaff.storage.migrate import migrate
-from tests.support.builders import AT, make_account, make_environment, store_all
+from tests.support.builders import AT, make_account, make_environment, make_project, store_all
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store
 
 ACCOUNT = make_account()
-CHANGE = change_of(Actor(ACCOUNT.id, ACCOUNT.email), "account.created", AT, Scope(), after=ACCOUNT)
+PROJECT = make_project(ACCOUNT.id)
+CHANGE = change_of(Actor(ACCOUNT.id, ACCOUNT.email), "project.created", AT, Scope(PROJECT.id), after=PROJECT)
 
 
 class Listener:

@@ -15,6 +15,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/environments/$environm
 
 export default function FlagHistory({ search, ...place }: FlagPlace & { search: HistorySearch }) {
   const navigate = route.useNavigate();
+  const params = route.useParams();
   const [live, setLive] = useState(false);
   const filter = filterOf(search, "");
   const query = useInfiniteQuery({
@@ -23,7 +24,7 @@ export default function FlagHistory({ search, ...place }: FlagPlace & { search: 
   });
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) =>
-    void navigate({ search: toFlagPage({ ...next, tab: "history" }), replace: true });
+    void navigate({ params, search: toFlagPage({ ...next, tab: "history" }), replace: true });
   return (
     <>
       <HistoryFilters

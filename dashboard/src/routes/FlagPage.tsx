@@ -28,8 +28,8 @@ const route = getRouteApi("/signed-in/projects/$projectId/environments/$environm
 
 export function FlagPage() {
   const { project, environment, path: environmentPath } = useHere();
-  const { flagId } = route.useParams();
-  const path = { ...environmentPath, flag_id: flagId };
+  const params = route.useParams();
+  const path = { ...environmentPath, flag_id: params.flagId };
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: flag, error, refetch } = useQuery(flagQuery(path));
@@ -40,7 +40,8 @@ export function FlagPage() {
     <FlagHeading {...place} rulesInForce={rules ? rulesInForceOf(rules) : null}>
       <Tabs
         value={search.tab ?? "overview"}
-        onChange={(tab) => void navigate({ search: toFlagPage({ tab }), replace: true })}
+        // The params are those of this page, also while the session ends and the browser leaves it.
+        onChange={(tab) => void navigate({ params, search: toFlagPage({ tab }), replace: true })}
         keepMounted={false}
         color="signal"
       >
@@ -68,7 +69,7 @@ export function FlagPage() {
           <FlagHistory {...place} search={search} />
         </Panel>
         <Panel tab="changes">
-          <ChangePages path={path} flagId={flagId} emptyText={t.changes.flagEmptyText} />
+          <ChangePages path={path} flagId={params.flagId} emptyText={t.changes.flagEmptyText} />
         </Panel>
         <Panel tab="code">
           <FlagUse {...place} />

@@ -24,7 +24,7 @@ def test_a_refusal_names_the_permission_and_where_it_is_missing() -> None:
     for environment, place in ((None, "in the whole project"), ("staging", "in the environment staging")):
         with pytest.raises(Error, match=f"requires the permission flags:write {place}") as refusal:
             require(viewer, Permission.FLAGS_WRITE, environment)
-        assert (refusal.value.code, refusal.value.permission) == (Code.FORBIDDEN, "flags:write")
+        assert (refusal.value.code, refusal.value.extensions) == (Code.FORBIDDEN, {"permission": "flags:write"})
 
 
 def test_each_role_may_do_what_the_next_may_and_an_owner_everything() -> None:
