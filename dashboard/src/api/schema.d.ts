@@ -1728,9 +1728,15 @@ export interface components {
              * Format: uuid
              */
             id: string;
-            /** Device */
+            /**
+             * Device
+             * @description What the browser or program called itself; at most 255 characters.
+             */
             device: string | null;
-            /** Address */
+            /**
+             * Address
+             * @description The address from which the session was opened.
+             */
             address: string | null;
             /**
              * Created At
@@ -1741,6 +1747,7 @@ export interface components {
             /**
              * Last Seen At
              * Format: date-time
+             * @description When the session was last used, to within a few minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_seen_at: string;

@@ -11,24 +11,12 @@ export async function askForPasskey(options: Json): Promise<Json | null> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
   );
-  return jsonOf(() => navigator.credentials.get({ publicKey }));
-}
-
-/** Makes a passkey; null if the person or the browser made none. The options are those of the server. */
-export async function makePasskey(options: Json): Promise<Json | null> {
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
-    options as unknown as PublicKeyCredentialCreationOptionsJSON,
-  );
-  return jsonOf(() => navigator.credentials.create({ publicKey }));
-}
-
-async function jsonOf(asked: () => Promise<Credential | null>): Promise<Json | null> {
   try {
-    const credential = await asked();
+    const credential = await navigator.credentials.get({ publicKey });
     const made: unknown = (credential as PublicKeyCredential | null)?.toJSON();
     return (made ?? null) as Json | null;
   } catch (error) {
-    if (error instanceof DOMException) return null; // refused, timed out, or already registered
+    if (error instanceof DOMException) return null; // refused or timed out
     throw error;
   }
 }

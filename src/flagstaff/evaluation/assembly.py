@@ -22,8 +22,8 @@ from flagstaff.evaluation.snapshot import Answers, EnvironmentSnapshot, Need, Ru
 
 LookUp = dict[str, list[RuleMatch]]
 _TABLE_MAX_BYTES = 1000  # what weights usually add up to
-_KEPT_MATCHES, _KEPT_BYTES = 200, 1_000_000  # by an environment
-_ANSWERS = ("varying_answers", "fixed_answers", "first_fixed_slot")
+# By an environment: users mostly fall into few groups by the predicates that hold for them.
+_KEPT_MATCHES, _KEPT_BYTES = 200, 1_000_000
 NO_SEGMENTS: Mapping[str, Predicate] = {}
 
 
@@ -161,7 +161,17 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         kept_matches=_how_many_to_keep(groups.steady),
     )
     yield
-    for name in ("slots", "tables", "without_table", "without_identifier", "spans", "columns", *_ANSWERS):
+    for name in (
+        "slots",
+        "tables",
+        "without_table",
+        "without_identifier",
+        "varying_answers",
+        "fixed_answers",
+        "first_fixed_slot",
+        "spans",
+        "columns",
+    ):
         getattr(targeting, name)  # otherwise the first evaluation would take the time
         yield
     return targeting

@@ -109,7 +109,7 @@ class Targeting:
     fixed: int = 0
     steady: int = 0
     led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
-    kept_matches: int = 1  # users mostly fall into few groups by the predicates that hold for them
+    kept_matches: int = 1
     only: int | None = None
 
     @cached_property

@@ -4,7 +4,7 @@ A revoked token is deleted. Every request reads its token, and every write holds
 has been revoked does nothing any more on any instance.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -14,7 +14,6 @@ from uuid_utils.compat import uuid7
 from flagstaff.domain.access_tokens import AccessToken, is_token, new_token
 from flagstaff.domain.changes import Actor, Scope, TokenName, change_of
 from flagstaff.domain.errors import Code, Error, invalid_field, not_found
-from flagstaff.domain.members import Member
 from flagstaff.domain.permissions import Limits, Permission, require
 from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import open_membership
@@ -110,9 +109,10 @@ class AccessTokens:
             _, own = await open_membership(connection, actor, project_id, Permission.TOKENS_WRITE, for_update=True)
             if actor.token is not None:
                 raise Error(Code.FORBIDDEN, "An access token cannot create access tokens. Log in to create one.")
-            found = await self._find_environments(connection, wanted.environments, {project_id: own})
+            there = await environments.find_places(connection, wanted.environments or ())
+            _require_environments(wanted, there, {project_id})
             for permission in wanted.permissions:
-                for _, key in found or ((project_id, None),):
+                for _, key in there.values() or ((project_id, None),):
                     require(own, permission, key)
             self.quota_of_project.require_room(len(await access_tokens.list_project_tokens(connection, project_id)))
             token, secret = await self._create(connection, actor, project_id, wanted)
@@ -167,24 +167,21 @@ class AccessTokens:
         there = await environments.find_places(connection, wanted.environments)
         project_ids = {project_id for project_id, _ in there.values()}
         memberships = await members.list_memberships(connection, account_id, project_ids)
-        for project_id, key in await self._find_environments(connection, wanted.environments, memberships):
+        _require_environments(wanted, there, memberships)
+        for project_id, key in there.values():
             for permission in wanted.permissions:
                 require(memberships[project_id], permission, key)
-
-    async def _find_environments(
-        self, connection: Connection, wanted: tuple[UUID, ...] | None, memberships: Mapping[UUID, Member]
-    ) -> list[tuple[UUID, str]]:
-        """The project and the key of each wanted environment; raises Error INVALID unless all are in these projects."""
-        found = await environments.find_places(connection, wanted or ())
-        for place, environment_id in enumerate(wanted or ()):
-            project_id, _ = found.get(environment_id, (None, None))
-            if project_id not in memberships:
-                raise invalid_field(f"environments.{place}", "must be the id of an environment that you can use here")
-        return list(found.values())
 
     def _require_future(self, wanted: Wanted) -> None:
         if wanted.expires_at is not None and wanted.expires_at <= self.now():
             raise invalid_field("expires_at", "must be in the future")
+
+
+def _require_environments(wanted: Wanted, there: Mapping[UUID, tuple[UUID, str]], project_ids: Container[UUID]) -> None:
+    """Raise Error INVALID unless all wanted environments are there, in one of these projects."""
+    for place, environment_id in enumerate(wanted.environments or ()):
+        if environment_id not in there or there[environment_id][0] not in project_ids:
+            raise invalid_field(f"environments.{place}", "must be the id of an environment that you can use here")
 
 
 def read_access_token(token: str) -> bytes:

@@ -2,10 +2,8 @@
 
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-
-from uuid_utils.compat import uuid7
 
 from flagstaff.domain.accounts import (
     KNOWN_CLIENT_LIFETIME,
@@ -14,16 +12,17 @@ from flagstaff.domain.accounts import (
     Account,
     check_password_of,
 )
-from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
+from flagstaff.domain.changes import COMMAND_LINE, Actor
 from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.domain.sessions import Origin
+from flagstaff.services.account_changes import create_account, replace_password
 from flagstaff.services.admission import admit, find_invitation
+from flagstaff.services.confirmations import wrong_password
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.sessions import Sessions, invalid_token
 from flagstaff.services.tokens import hash_token
-from flagstaff.storage import accounts, administrators, sessions
-from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database, Transaction
+from flagstaff.storage import accounts, sessions
+from flagstaff.storage.database import Database
 
 _SPENT_RESETS_KEPT = timedelta(days=1)
 
@@ -52,16 +51,10 @@ class Accounts:
             async with self.database.read() as connection:
                 await find_invitation(connection, invitation, email, self.now(), field="invitation")
         password_hash = await self.passwords.hash(password, client=client)
-        account = Account(uuid7(), email, password_hash, created_at=self.now())
         async with self.database.transaction() as transaction:
-            is_first = await administrators.claim_first_account(transaction.connection, account.id)
-            account = replace(account, is_administrator=is_first)
-            await accounts.create_account(transaction.connection, account)
-            actor = Actor(account.id, account.email)
-            await record(
-                transaction, change_of(actor, "account.registered", account.created_at, Scope(), after=account)
-            )
+            account = await create_account(transaction, email, password_hash, self.now())
             if invitation is not None:
+                actor = Actor(account.id, account.email)
                 await admit(transaction, actor, invitation, self.now(), field="invitation")
         return account
 
@@ -93,15 +86,15 @@ class Accounts:
             raise invalid_token()
         _check_password_of(account.email, new, field="new_password")
         if not await self.passwords.verify(current, account.password_hash, client=client):
-            raise _wrong_password()
+            raise wrong_password()
         password_hash = await self.passwords.hash(new, client=client)
         async with self.database.transaction() as transaction:
             await accounts.lock_account(transaction.connection, account.id)
             present = await accounts.find_account(transaction.connection, account.id)
             if present is None or present.password_hash != account.password_hash:
-                raise _wrong_password()  # another request has changed it
+                raise wrong_password()  # another request has changed it
             action = "account.password_changed"
-            changed = await self._replace_password(transaction, actor, account, password_hash, action)
+            changed = await replace_password(transaction, actor, account, password_hash, action, self.now())
             return changed, await self.sessions.open_within(transaction.connection, changed, origin)
 
     async def find_account(self, email: str) -> Account | None:
@@ -156,7 +149,8 @@ class Accounts:
             account = await accounts.find_account(connection, account_id)
             assert account is not None
             actor = Actor(account.id, account.email)
-            return await self._replace_password(transaction, actor, account, password_hash, "account.password_reset")
+            action = "account.password_reset"
+            return await replace_password(transaction, actor, account, password_hash, action, self.now())
 
     async def set_password(self, *, email: str, password: str) -> Account:
         """Set an account's password from the command line; raises Error NOT_FOUND, INVALID if it is the email."""
@@ -166,7 +160,8 @@ class Accounts:
             account = await accounts.find_account_by_email(transaction.connection, email)
             if account is None:
                 raise Error(Code.NOT_FOUND, "There is no account with this email.")
-            await self._replace_password(transaction, COMMAND_LINE, account, password_hash, "account.password_reset")
+            action = "account.password_reset"
+            await replace_password(transaction, COMMAND_LINE, account, password_hash, action, self.now())
         return account
 
     async def purge(self) -> None:
@@ -177,28 +172,12 @@ class Accounts:
             await accounts.delete_ended_tokens(transaction.connection, now)
             await accounts.delete_clients(transaction.connection, now - KNOWN_CLIENT_LIFETIME)
 
-    async def _replace_password(
-        self, transaction: Transaction, actor: Actor, account: Account, password_hash: str, action: str
-    ) -> Account:
-        now = self.now()
-        await accounts.set_password_hash(transaction.connection, account.id, password_hash)
-        await accounts.spend_resets(transaction.connection, account.id, now)
-        await sessions.end_sessions(transaction.connection, account.id)
-        # Someone who knew the old password may have logged in.
-        await accounts.forget_clients(transaction.connection, account.id, until=now)
-        await record(transaction, change_of(actor, action, now, Scope(), before=account, after=account))
-        return replace(account, password_hash=password_hash)
-
 
 def _check_password_of(email: str, password: str, *, field: str) -> None:
     try:
         check_password_of(email, password)
     except ValueError as error:
         raise invalid_field(field, str(error)) from None
-
-
-def _wrong_password() -> Error:
-    return Error(Code.UNAUTHENTICATED, "The current password is wrong.")
 
 
 def _invalid_reset() -> Error:

@@ -17,6 +17,7 @@ from flagstaff.domain.members import Member, Role
 from flagstaff.domain.projects import Project
 from flagstaff.domain.sessions import Session
 from flagstaff.services.access import require_administrator
+from flagstaff.services.account_changes import end_session
 from flagstaff.storage import access_tokens, accounts, administrators, members, projects, sessions
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database, Transaction
@@ -91,16 +92,9 @@ class Administrators:
 
     async def end_session(self, actor: Actor, account_id: UUID, session_id: UUID) -> None:
         """End a session of an account immediately on every instance; raises Error NOT_FOUND."""
-        now = self.now()
         async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            await require_administrator(connection, actor)
-            await accounts.lock_account(connection, account_id)
-            session = await sessions.find_session(connection, account_id, session_id, now)
-            if session is None:
-                raise not_found("session")
-            await sessions.end(connection, [session.id])
-            await record(transaction, change_of(actor, "account.session_ended", now, Scope(), before=session))
+            await require_administrator(transaction.connection, actor)
+            await end_session(transaction, actor, account_id, session_id, self.now())
 
     async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
         """All projects without their SDK keys, newest first; a position is a time of creation and an id."""

@@ -62,7 +62,7 @@ def registration_options(site: Site, account: Account, challenge: str, present: 
     options = generate_registration_options(
         rp_id=site.host,
         rp_name=_NAME,
-        user_id=account.id.bytes,
+        user_id=handle_of(account.id),
         user_name=account.email,
         challenge=base64url_to_bytes(challenge),
         timeout=_TIMEOUT_MILLISECONDS,

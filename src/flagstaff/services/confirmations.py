@@ -30,11 +30,11 @@ class Confirmations:
             account = await accounts.find_account(connection, actor.account_id)
         password_hash = account.password_hash if account else None
         if not await self.passwords.verify(password, password_hash, client=client):
-            raise _wrong_password()
+            raise wrong_password()
         async with self.database.transaction() as transaction:
             present = await lock(transaction.connection, actor.account_id)
             if present.password_hash != password_hash:
-                raise _wrong_password()  # another request has changed it
+                raise wrong_password()  # another request has changed it
             yield transaction, present
 
 
@@ -47,5 +47,6 @@ async def lock(connection: Connection, account_id: UUID) -> Account:
     return account
 
 
-def _wrong_password() -> Error:
+def wrong_password() -> Error:
+    """What a current password that is wrong, or not current any more, raises."""
     return Error(Code.UNAUTHENTICATED, "The current password is wrong.")

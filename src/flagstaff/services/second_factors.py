@@ -140,9 +140,9 @@ class SecondFactors:
         challenge = secrets.token_urlsafe(32)
         async with self.database.read() as connection:
             methods = await find_methods(connection, account.id)
+            if not methods:
+                return
             options = await self.passkeys.find_options(connection, account.id, challenge)
-        if not methods:
-            return
         async with self.database.transaction() as transaction:
             await second_factors.create_challenge(
                 transaction.connection,

@@ -11,13 +11,13 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.accounts import TOKEN_LIFETIME, Account
-from flagstaff.domain.changes import Actor, Scope, change_of
-from flagstaff.domain.errors import Code, Error, not_found
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.sessions import SESSIONS_PER_ACCOUNT, Origin, Session
+from flagstaff.services.account_changes import end_session
 from flagstaff.services.sightings import Sightings
 from flagstaff.services.tokens import Claims, Tokens
 from flagstaff.storage import accounts, sessions
-from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
 
 
@@ -85,15 +85,8 @@ class Sessions:
     async def end_session(self, actor: Actor, session_id: UUID) -> None:
         """End a session of the actor immediately on every instance; raises Error NOT_FOUND."""
         assert actor.account_id is not None
-        now = self.now()
         async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            await accounts.lock_account(connection, actor.account_id)
-            session = await sessions.find_session(connection, actor.account_id, session_id, now)
-            if session is None:
-                raise not_found("session")
-            await sessions.end(connection, [session.id])
-            await record(transaction, change_of(actor, "account.session_ended", now, Scope(), before=session))
+            await end_session(transaction, actor, actor.account_id, session_id, self.now())
 
     async def log_out(self, token: str) -> None:
         """End a token and its session immediately on every instance; raises Error UNAUTHENTICATED if it has ended."""

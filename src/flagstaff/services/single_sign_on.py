@@ -3,23 +3,21 @@
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from uuid_utils.compat import uuid7
-
 from flagstaff.domain.accounts import Account, check_email
-from flagstaff.domain.changes import Actor, Scope, change_of
+from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error, not_found
 from flagstaff.domain.identities import SIGN_IN_LIFETIME, Identity, Person, SignIn, domain_of
+from flagstaff.services.account_changes import create_account, replace_password
 from flagstaff.services.group_roles import apply_groups
 from flagstaff.services.instance import Instance
 from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.tokens import hash_token
 from flagstaff.settings.providers import Provider
-from flagstaff.storage import access_tokens, accounts, administrators, identities, second_factors, sessions
-from flagstaff.storage.changes import record
+from flagstaff.storage import access_tokens, accounts, identities, second_factors
 from flagstaff.storage.database import Database, Transaction
 
 
@@ -162,13 +160,7 @@ class SingleSignOn:
         if present is None:
             if not provider.domains and not await self.instance.is_registration_open_within(connection):
                 raise Error(Code.FORBIDDEN, "Registration is closed on this server. Ask its operator for an account.")
-            account_id = uuid7()
-            is_first = await administrators.claim_first_account(connection, account_id)
-            account = Account(account_id, email, password_hash, created_at=now, is_administrator=is_first)
-            await accounts.create_account(connection, account)
-            actor = Actor(account.id, account.email)
-            await record(transaction, change_of(actor, "account.registered", now, Scope(), after=account))
-            return account
+            return await create_account(transaction, email, password_hash, now)
         if not provider.domains:
             raise Error(
                 Code.CONFLICT,
@@ -178,15 +170,8 @@ class SingleSignOn:
         # Addresses of accounts are not verified, so somebody else may have registered with this one in advance. The
         # provider knows whose it is: every other way into the account ends.
         await accounts.lock_account(connection, present.id)
-        await accounts.set_password_hash(connection, present.id, password_hash)
-        await accounts.spend_resets(connection, present.id, now)
-        await accounts.forget_clients(connection, present.id, until=now)
         await second_factors.delete_second_factors(connection, present.id)
         await identities.delete_identities(connection, present.id)
-        await sessions.end_sessions(connection, present.id)
         await access_tokens.delete_account_tokens(connection, present.id)
-        account = replace(present, password_hash=password_hash)
-        actor = Actor(account.id, account.email)
-        change = change_of(actor, "account.taken_over", now, Scope(), before=present, after=account)
-        await record(transaction, change)
-        return account
+        actor = Actor(present.id, present.email)
+        return await replace_password(transaction, actor, present, password_hash, "account.taken_over", now)

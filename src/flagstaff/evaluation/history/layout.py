@@ -31,7 +31,9 @@ RULE_BASE = 101
 NO_OUTCOME = 255
 MAX_DECIDERS = 155  # that a byte can tell apart
 _RULE_OUTCOMES = range(Outcome.USER_ID_RULE, Outcome.EMAIL_DOMAIN_RULE + 1)
-_IS_ON = bytes(outcome.enabled for outcome in Outcome).ljust(256, b"\0")  # by outcome
+ON_BY_OUTCOME = bytes(outcome.enabled for outcome in Outcome).ljust(256, b"\0")
+"""A table from outcomes to 1 if the flag is on, and otherwise 0."""
+
 # By the version of a layout, from 1.
 _NEWEST_OUTCOMES = (
     Outcome.ON,
@@ -97,7 +99,7 @@ class LayoutFlag:
     @property
     def on_by_byte(self) -> bytes:
         """A table from recorded bytes to 1 if the flag is on, and otherwise 0."""
-        return self.outcomes_by_byte.translate(_IS_ON)
+        return self.outcomes_by_byte.translate(ON_BY_OUTCOME)
 
     @property
     def columns(self) -> int:

@@ -16,7 +16,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.accounts import email_identity
-from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import Turns
 from flagstaff.storage import tables
@@ -30,7 +30,6 @@ log = structlog.get_logger(__name__)
 MICROSECONDS_A_DAY = 86_400 * 10**6
 USERS_AT_ONCE = 4000
 
-_ON = bytes(each.enabled for each in Outcome).ljust(256, b"\0")
 _OFF = bytes(not each.enabled for each in Outcome).ljust(256, b"\0")
 _segments = tables.segments.c
 _environments = tables.recorded_environments.c
@@ -60,7 +59,7 @@ class PendingUsers:
         """Add the users to those of a recorded flag. Everyone is the sketch of all of them."""
         flag = self.layout.recorded[position]
         outcomes = self.recorded[position :: self.layout.width].translate(flag.outcomes_by_byte)
-        for sketch, table in ((users.on, _ON), (users.off, _OFF)):
+        for sketch, table in ((users.on, ON_BY_OUTCOME), (users.off, _OFF)):
             chosen = outcomes.translate(table)
             if 0 not in chosen:
                 sketch.merge(everyone)

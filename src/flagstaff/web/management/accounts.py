@@ -20,6 +20,7 @@ from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, CurrentToken
 from flagstaff.web.management.clients import Client, remember_client
 from flagstaff.web.management.guesses import confirmed_password, counted_guess
+from flagstaff.web.management.logins import open_session
 from flagstaff.web.management.origins import CurrentOrigin
 from flagstaff.web.management.schemas import Body, Email, Password, Text, TokenOut
 
@@ -145,9 +146,7 @@ async def register(body: Registration, request: Request, accounts: Service, clie
     responses=problems(400, 401, 403, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
-async def log_in(
-    body: Login, request: Request, origin: CurrentOrigin, accounts: Service, sessions: SessionService
-) -> Response:
+async def log_in(body: Login, request: Request, origin: CurrentOrigin, accounts: Service) -> Response:
     """Open a session: get a bearer token for `/api`.
 
     The 401 for an account with a second factor has the type `urn:flagstaff:error:mfa_required` and a `challenge` for
@@ -159,9 +158,7 @@ async def log_in(
     async with counted_guess(request, email) as client:
         account = await accounts.verify_password(email=email, password=body.password, client=widest_network(client))
         await second_factors.require_none(account)
-        token = await sessions.open(account, origin)
-    remember_client(request, account, client)
-    return json_response({"token": token})
+        return await open_session(request, account, origin, client)
 
 
 @router.post("/auth/logout", status_code=204, response_class=Response, responses=problems(401, 503))

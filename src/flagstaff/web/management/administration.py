@@ -12,7 +12,6 @@ from flagstaff.domain.accounts import Account
 from flagstaff.domain.members import Role
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.projects import Project
-from flagstaff.domain.sessions import Session
 from flagstaff.services.administrators import Administrators
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
@@ -20,6 +19,7 @@ from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import Id, parse_id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart, ListQuery
 from flagstaff.web.management.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
+from flagstaff.web.management.session_schemas import AccountSessionOut, session_view
 
 router = APIRouter(prefix="/api/admin", tags=["Administration"])
 
@@ -33,17 +33,6 @@ class AdministeredAccountOut(BaseModel):
     active: bool
     deactivated_at: Moment | None
     created_at: Moment
-
-
-class AccountSessionOut(BaseModel):
-    """An open session of an account."""
-
-    id: Uuid
-    device: str | None
-    address: str | None
-    created_at: Moment
-    last_seen_at: Moment
-    expires_at: Moment
 
 
 class AccountDetailsOut(AdministeredAccountOut):
@@ -93,17 +82,6 @@ def _view(account: Account) -> dict[str, Any]:
     }
 
 
-def _session_view(session: Session) -> dict[str, Any]:
-    return {
-        "id": session.id,
-        "device": session.device,
-        "address": session.address,
-        "created_at": format_moment(session.created_at),
-        "last_seen_at": format_moment(session.last_seen_at),
-        "expires_at": format_moment(session.expires_at),
-    }
-
-
 def _project_view(project: Project) -> dict[str, Any]:
     return {
         "id": project.id,
@@ -137,7 +115,7 @@ async def list_accounts(
 async def get_account(account_id: Id, actor: CurrentActor, administrators: Service) -> Response:
     """One account with its sessions."""
     found = await administrators.get_account(actor, account_id)
-    sessions = [_session_view(each) for each in found.sessions]
+    sessions = [session_view(each) for each in found.sessions]
     return json_response({**_view(found.account), "projects": found.projects, "sessions": sessions})
 
 

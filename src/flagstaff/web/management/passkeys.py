@@ -9,15 +9,15 @@ from starlette.responses import Response
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.passkeys import Passkey
 from flagstaff.services.passkeys import Passkeys
-from flagstaff.services.sessions import Sessions
 from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.web.edge.limits import AdmittedRoute, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
-from flagstaff.web.management.clients import Client, remember_client
+from flagstaff.web.management.clients import Client
 from flagstaff.web.management.guesses import confirmed_password
 from flagstaff.web.management.ids import Id
+from flagstaff.web.management.logins import open_session
 from flagstaff.web.management.origins import CurrentOrigin
 from flagstaff.web.management.schemas import Body, Moment, Name, PublicKeyCredential, Text, TokenOut, Uuid
 
@@ -160,7 +160,4 @@ async def log_in_with_passkey(
     account = await passkeys.log_in(body.credential)
     single_sign_on: SingleSignOn = request.app.state.single_sign_on
     single_sign_on.require_password_login(account.email)
-    sessions: Sessions = request.app.state.sessions
-    token = await sessions.open(account, origin)
-    remember_client(request, account, client)
-    return json_response({"token": token})
+    return await open_session(request, account, origin, client)

@@ -11,13 +11,13 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.second_factors import Method, check_code, check_recovery_code
 from flagstaff.services.proofs import CodeProof
 from flagstaff.services.second_factors import Proof, SecondFactors
-from flagstaff.services.sessions import Sessions
 from flagstaff.web.edge.limits import AdmittedRoute, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
-from flagstaff.web.management.clients import Client, remember_client
+from flagstaff.web.management.clients import Client
 from flagstaff.web.management.guesses import confirmed_password
+from flagstaff.web.management.logins import open_session
 from flagstaff.web.management.origins import CurrentOrigin
 from flagstaff.web.management.passkeys import PasskeyOut, PasswordConfirmation, passkey_view
 from flagstaff.web.management.schemas import Body, Moment, PublicKeyCredential, Text, TokenOut
@@ -198,7 +198,4 @@ async def log_in_with_second_factor(
     means that you must log in again.
     """
     account = await second_factors.answer(challenge=body.challenge, proof=body.proof())
-    sessions: Sessions = request.app.state.sessions
-    token = await sessions.open(account, origin)
-    remember_client(request, account, client)
-    return json_response({"token": token})
+    return await open_session(request, account, origin, client)
