@@ -312,7 +312,12 @@ async def test_the_account_menu_has_the_appearance_and_signs_out(ada: Person, ke
     await expect(account).to_be_focused()
     await keyboard.press("Enter")
     await expect(page.get_by_role("menuitemradio", name="Light")).to_be_focused()
-    await keyboard.press("End", "Enter")
+    await keyboard.press("End")
+    await expect(page.get_by_role("menuitem", name="Sign out")).to_be_focused()
+    # Mantine's focus trap does this when the menu opens, twice, and the second time may come this late.
+    await page.get_by_role("menu").locator("[data-autofocus]").focus()
+    await expect(page.get_by_role("menuitem", name="Sign out")).to_be_focused()
+    await keyboard.press("Enter")
     await ada.sees_heading("Sign in")
     await expect(page.get_by_label("Email")).to_be_focused()
     assert await ada.stored_session() is None

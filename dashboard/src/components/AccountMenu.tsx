@@ -4,6 +4,7 @@ import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } 
 import { signOut } from "../api/accounts";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
+import { FirstFocus } from "./FirstFocus";
 import { IconBook, IconLock, IconLogout } from "./icons";
 import { MenuItemLink } from "./links";
 import classes from "./AccountMenu.module.css";
@@ -19,6 +20,7 @@ export function AccountMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
+        <FirstFocus />
         <Menu.Label className={classes.who}>
           {t.shell.signedInAs}
           <span className={classes.email}>{email}</span>

@@ -3,6 +3,7 @@
 import { ActionIcon, type ActionIconProps, Menu } from "@mantine/core";
 import { useRef } from "react";
 import { t } from "../texts";
+import { FirstFocus } from "./FirstFocus";
 import { IconDots, IconPencil, IconTrash } from "./icons";
 
 interface Props extends ActionIconProps {
@@ -27,6 +28,7 @@ export function EditMenu({ label, deleteText = t.delete, onEdit, onDelete, ...bu
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        <FirstFocus />
         <Menu.Item leftSection={<IconPencil size={16} />} onClick={from(onEdit)}>
           {t.edit}
         </Menu.Item>

@@ -1,0 +1,17 @@
+/**
+ * Where a menu's focus starts. Mantine gives the focus to `data-autofocus` twice, a moment apart: the second time must not
+ * take it back from an entry that a key has reached in between.
+ */
+
+import type { FocusEvent } from "react";
+
+function handOn({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) {
+  const menu = currentTarget.closest("[role=menu]");
+  const first = menu?.querySelector<HTMLElement>("[data-menu-item]:not(:disabled)");
+  const reached = relatedTarget instanceof HTMLElement && menu?.contains(relatedTarget) ? relatedTarget : first;
+  reached?.focus({ preventScroll: true });
+}
+
+export function FirstFocus() {
+  return <div role="presentation" tabIndex={-1} data-autofocus onFocus={handOn} />;
+}
