@@ -27,6 +27,7 @@ from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot import CURRENT_TIME
 from flagstaff.web.context import read_attributes
 from flagstaff.web.management.variants import read_prerequisites, read_variants
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
@@ -76,7 +77,7 @@ def targeted(values: dict[str, Any]) -> TargetedFlag:
 def _attributes(custom: dict[str, Any], wanted: Collection[str]) -> Mapping[str, object]:
     """The attributes as the endpoint reads them from a body."""
     given = {name: msgspec.Raw(json.dumps(value).encode()) for name, value in custom.items()}
-    return read_attributes(given, wanted, lambda: AT)
+    return {**read_attributes(given, wanted), CURRENT_TIME: AT}
 
 
 def read_condition(values: dict[str, Any]) -> Condition:

@@ -20,6 +20,7 @@ from flagstaff.domain.variants import Variant, check_variants, check_weight, enc
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot import CURRENT_TIME
 from flagstaff.web.context import read_attributes
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 from tests.support.unleash_strategies import (
@@ -136,7 +137,7 @@ def evaluate_all(flags: Iterable[TargetedFlag], segments: Iterable[Segment], use
     snapshot = compile_environment(make_environment(key=user.environment), flags, segments)
     given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in user.custom_attributes.items()}
     wanted = snapshot.targeting.attributes if snapshot.targeting else ()
-    body, _ = evaluate(snapshot, user.user_id, None, read_attributes(given, wanted, lambda: user.now))
+    body, _ = evaluate(snapshot, user.user_id, None, {**read_attributes(given, wanted), CURRENT_TIME: user.now})
     found: dict[str, Any] = json.loads(body)["flags"]
     return found
 

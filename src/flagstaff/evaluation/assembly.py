@@ -171,6 +171,10 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         "first_fixed_slot",
         "spans",
         "columns",
+        "fixed_decided",
+        "has_only_led",
+        "custom_predicates",
+        "other_predicates",
     ):
         getattr(targeting, name)  # otherwise the first evaluation would take the time
         yield

@@ -18,6 +18,7 @@ from flagstaff.evaluation.targeting import (
     bucket_in,
     decide,
     first_of_each_flag,
+    follow,
     identifier_of,
     resolve,
 )
@@ -54,7 +55,7 @@ def decide_part(
         decided[position] = bucket_in(prefix, identifier_of(user, stickiness))
     found = tuple(match for match in find_matches(snapshot, user_id, email) if match.position in part.positions)
     if part.targeting is not None:
-        return decide(part.targeting, user, decided, found)
+        return decide(part.targeting, user, decided, found, follow(part.targeting, user.values))
     rules = first_of_each_flag(found)
     for position, match in rules.items():
         decided[position] = match.byte

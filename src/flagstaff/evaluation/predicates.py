@@ -6,7 +6,7 @@ attribute, however many rules there are, once a value has been seen. For a new v
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -116,6 +116,10 @@ class Predicates:
         for each in self.by_attribute:
             found &= each.holding(values.get(each.attribute))
         return found
+
+    def about(self, attributes: Collection[str]) -> "Predicates":
+        """What these predicates ask about some of the attributes."""
+        return replace(self, by_attribute=tuple(each for each in self.by_attribute if each.attribute in attributes))
 
 
 def assemble_predicates(predicates: Sequence[Predicate]) -> Generator[None, None, Predicates]:

@@ -37,7 +37,7 @@ class RuleMatch(NamedTuple):
 
 
 class LedMatches(NamedTuple):
-    """What follows from the predicates that hold.
+    """What follows from the predicates that hold, whose bits are `holding`.
 
     `matches` are the rules that are found by them; `varying` are those of the flags that depend on more, and
     `first_varying` the one with the lowest rank of each. If no other rules are found, the steady flags depend on
@@ -45,6 +45,7 @@ class LedMatches(NamedTuple):
     response.
     """
 
+    holding: int
     matches: tuple[RuleMatch, ...]
     varying: tuple[RuleMatch, ...]
     first_varying: Mapping[int, RuleMatch]
@@ -150,6 +151,17 @@ class Targeting:
         return len(self.varied) - (self.steady - self.fixed)
 
     @cached_property
+    def fixed_decided(self) -> bytes:
+        """The decided bytes of the fixed flags."""
+        return bytes((NO_BUCKET,)) * (self.steady - self.fixed)
+
+    @cached_property
+    def has_only_led(self) -> bool:
+        """Whether all flags are rollouts by user, fixed or steady, and the variants can be looked up."""
+        others = self.sticky or self.with_buckets or self.needs or self.without_table or self.columns
+        return not others and not any(flag.position < self.fixed for flag in self.varied)
+
+    @cached_property
     def spans(self) -> tuple[tuple[int, int, int], ...]:
         """The runs of varied flags before the fixed ones: the first position, the end, and the first slot."""
         found: list[tuple[int, int, int]] = []
@@ -194,14 +206,36 @@ class Targeting:
         return self.attributes & BUILT_IN
 
     @cached_property
-    def wanted(self) -> frozenset[str]:
-        """The others: custom ones, and the time."""
-        return self.attributes - BUILT_IN
+    def asks_time(self) -> bool:
+        """Whether the time is one of them."""
+        return CURRENT_TIME in self.attributes
 
     @cached_property
     def custom(self) -> frozenset[str]:
         """Those of them that applications choose."""
         return self.attributes - RESERVED
+
+    @cached_property
+    def custom_predicates(self) -> Predicates:
+        """What the predicates ask about custom attributes."""
+        return self.predicates.about(self.custom)
+
+    @cached_property
+    def other_predicates(self) -> Predicates:
+        """What they ask about the others."""
+        return self.predicates.about(RESERVED)
+
+
+class KnownAttributes(NamedTuple):
+    """What is known of a request's custom attributes once they have been read.
+
+    `values` are those that the environment looks at, `holding` the bits of the predicates that they do not contradict,
+    and `kept` what the history keeps of them.
+    """
+
+    values: Mapping[str, object]
+    holding: int
+    kept: bytes | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,6 +291,7 @@ class EnvironmentSnapshot:
     default_tail: bytes  # ruled_defaults and constant_tail in one
     values: Mapping[str, Mapping[str, str]]  # of flags with variants: the variants' values as JSON, by key
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
+    known: dict[bytes, KnownAttributes] = field(default_factory=dict)  # by their JSON; requests repeat most of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

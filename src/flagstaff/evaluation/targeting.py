@@ -5,7 +5,7 @@ of the response.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import getitem
 from typing import Any, NamedTuple
 
@@ -75,18 +75,31 @@ class Decisions(NamedTuple):
         return self.rules.get(position) or (self.led.steady.get(position) if self.led else None)
 
 
-def decide(targeting: Targeting, user: User, decided: bytearray, looked_up: tuple[RuleMatch, ...]) -> Decisions:
+def follow(targeting: Targeting, values: Mapping[str, object], known: int | None = None) -> LedMatches:
+    """What follows from the predicates that hold for these values of the attributes.
+
+    `known` are the bits of the predicates that the custom attributes do not contradict, if they are known already.
+    """
+    if known is None:
+        holding = targeting.predicates.holding(values)
+    else:
+        holding = known & targeting.other_predicates.holding(values)
+    return targeting.led.get(holding) or _follow(targeting, holding)
+
+
+def decide(
+    targeting: Targeting, user: User, decided: bytearray, looked_up: tuple[RuleMatch, ...], led: LedMatches
+) -> Decisions:
     """Decide the recorded flags.
 
     `decided` has the bucket of each flag with a rollout, and otherwise `NO_BUCKET`; it is changed to the decisions.
-    `looked_up` are the rules found for the user.
+    `looked_up` are the rules found for the user, and `led` is what follows from the predicates that hold.
     """
     bucket_of = _buckets(targeting, user, decided) if targeting.with_buckets else _NO_BUCKETS
     variants = _variants(targeting, user) if targeting.varied else bytearray()
-    holding = targeting.predicates.holding(user.values)
-    led = targeting.led.get(holding) or _follow(targeting, holding)
     rules = led.first_varying
     if looked_up:
+        holding = led.holding
         found = [match for match in looked_up if match.needs & holding == match.needs]
         rules = first_of_each_flag(_inside((*found, *led.matches), bucket_of))
     else:
@@ -164,23 +177,25 @@ def _follow(targeting: Targeting, holding: int) -> LedMatches:
     for position, match in steady.items():
         decided[position - start] = match.byte
     fragments: Iterable[Any] = map(getitem, answers, decided)
-    led = LedMatches(tuple(found), varying, first_of_each_flag(varying), steady, bytes(decided), b"".join(fragments))
+    led = LedMatches(
+        holding, tuple(found), varying, first_of_each_flag(varying), steady, bytes(decided), b"".join(fragments)
+    )
     if len(targeting.led) >= targeting.kept_matches:
         del targeting.led[next(iter(targeting.led))]
     targeting.led[holding] = led
     return led
 
 
+def looked_up_variants(targeting: Targeting, identifier: bytes) -> Sequence[int]:
+    """The variant of each varied flag, by its weights; without a table, any."""
+    if not identifier:
+        return targeting.without_identifier
+    return [table[murmur3_x86_32(prefix + identifier, VARIANT_SEED) % size] for prefix, table, size in targeting.tables]
+
+
 def _variants(targeting: Targeting, user: User) -> bytearray:
-    """The variant of each varied flag, by its weights."""
-    identifier = user.identifier
-    if identifier:
-        places = [
-            table[murmur3_x86_32(prefix + identifier, VARIANT_SEED) % size] for prefix, table, size in targeting.tables
-        ]
-        found = bytearray(places)
-    else:
-        found = bytearray(targeting.without_identifier)
+    """The variant of each varied flag."""
+    found = bytearray(looked_up_variants(targeting, user.identifier))
     for slot, flag in targeting.without_table:
         found[slot] = _search_variant(flag, identifier_of(user, flag.stickiness))
     return found

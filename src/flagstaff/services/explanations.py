@@ -23,7 +23,7 @@ from flagstaff.storage.database import Database
 class GivenUser:
     """The user in a request, with the names of the custom attributes.
 
-    `read` returns those attributes that it is asked for, and the time. Unless they `fit`, an evaluation does not
+    `read` returns those attributes that it is asked for. Unless they `fit`, an evaluation does not
     compare all of them, and which ones depends on those that the flags of the environment look at.
     """
 
@@ -31,12 +31,12 @@ class GivenUser:
     user_email: str | None
     names: Collection[str]
     fit: bool
-    read: Callable[[Collection[str], Callable[[], datetime]], Mapping[str, object]]
+    read: Callable[[Collection[str]], Mapping[str, object]]
 
     def attributes(self, compared: Collection[str], at: datetime) -> Mapping[str, object]:
         """The attributes that an evaluation compares, and the others, which only rules that are not live look at."""
         others = {name for name in self.names if name not in compared}
-        return {**self.read(others, lambda: at), **self.read(compared, lambda: at), CURRENT_TIME: at}
+        return {**self.read(others), **self.read(compared), CURRENT_TIME: at}
 
 
 @dataclass(frozen=True, slots=True)

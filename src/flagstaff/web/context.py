@@ -5,7 +5,6 @@ Identifiers are read strictly. No value of a custom attribute is an error.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -13,14 +12,17 @@ import msgspec
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 from flagstaff.domain.text import check_length, check_text
-from flagstaff.evaluation.snapshot import CURRENT_TIME
 from flagstaff.web.edge.fields import MAX_FIELD_ERRORS
 
 IDENTIFIER_MAX_LENGTH = 1024
 ATTRIBUTES_MAX_BYTES = 8 * 1024
 
-GivenAttributes = Mapping[str, msgspec.Raw] | msgspec.UnsetType
-"""The custom attributes in a request, not read yet."""
+GivenAttributes = Mapping[str, msgspec.Raw]
+"""The custom attributes in a request, whose values have not been read yet."""
+
+NONE_GIVEN = msgspec.Raw(b"{}")
+_NOT_AN_OBJECT = "must be an object"
+_NOT_JSON = "is not valid JSON"
 
 Types = Mapping[str, tuple[bytes, str]]
 """Each field's types, identified by the first byte of its JSON, and how to describe them."""
@@ -44,11 +46,14 @@ CONTEXT_SCHEMA: dict[str, Any] = {
 
 
 class Context(msgspec.Struct, gc=False):
-    """The user. Unknown keys are ignored, so that SDKs may send attributes that later versions use."""
+    """The user. Unknown keys are ignored, so that SDKs may send attributes that later versions use.
+
+    `custom_attributes` may be any JSON until `given_attributes` has read it.
+    """
 
     user_id: str | None = None
     user_email: str | None = None
-    custom_attributes: dict[str, msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
+    custom_attributes: msgspec.Raw = NONE_GIVEN
 
 
 class _WithContext(msgspec.Struct, gc=False):
@@ -128,26 +133,31 @@ def require_sound(context: Context) -> None:
             raise invalid_field(f"context.{name}", str(error)) from error
 
 
-def read_attributes(
-    given: GivenAttributes, wanted: Collection[str], now: Callable[[], datetime]
-) -> Mapping[str, object]:
-    """Those of the given attributes that are wanted, by name, and the time.
+def given_attributes(context: Context) -> GivenAttributes:
+    """The custom attributes by name; raises Error INVALID if they are not an object."""
+    try:
+        return _decode_object(context.custom_attributes)
+    except msgspec.ValidationError:
+        raise invalid_field("context.custom_attributes", _NOT_AN_OBJECT) from None
+    except UNREADABLE:  # the name of an attribute; the rest has been read
+        raise invalid_field("body", _NOT_JSON) from None
+
+
+def read_attributes(given: GivenAttributes, wanted: Collection[str]) -> dict[str, object]:
+    """Those of the given attributes that are wanted, by name.
 
     Unreadable ones count as missing, and so do those that do not fit into 8 KiB together: each element of a list is
     compared with each condition.
     """
     found: dict[str, object] = {}
-    if given is not msgspec.UNSET:
-        room = ATTRIBUTES_MAX_BYTES
-        for name, raw in given.items():  # in the client's order, so that every instance leaves out the same ones
-            if name in wanted and (size := len(memoryview(raw))) <= room:
-                room -= size
-                try:
-                    found[name] = _decode(raw)
-                except (ValueError, RecursionError):
-                    continue
-    if CURRENT_TIME in wanted:
-        found[CURRENT_TIME] = now()
+    room = ATTRIBUTES_MAX_BYTES
+    for name, raw in given.items():  # in the client's order, so that every instance leaves out the same ones
+        if name in wanted and (size := len(memoryview(raw))) <= room:
+            room -= size
+            try:
+                found[name] = _decode(raw)
+            except (ValueError, RecursionError):
+                continue
     return found
 
 
@@ -156,15 +166,15 @@ def _describe(body: bytes, refusal: Exception, find_mistakes: FindMistakes) -> E
     if isinstance(refusal, RecursionError):
         return invalid_field("body", "is nested too deeply")
     if not isinstance(refusal, msgspec.ValidationError):
-        return invalid_field("body", "is not valid JSON")
+        return invalid_field("body", _NOT_JSON)
     try:
         fields = list(islice(find_mistakes(_decode_object(body)), MAX_FIELD_ERRORS))
     except msgspec.ValidationError:
-        return invalid_field("body", "must be an object")
+        return invalid_field("body", _NOT_AN_OBJECT)
     except RecursionError:
         return invalid_field("body", "is nested too deeply")
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return invalid_field("body", "is not valid JSON")
+        return invalid_field("body", _NOT_JSON)
     # The decoder reads every value of a field that is given twice; the invalid one was not the last.
     return Error(Code.INVALID, "The request is invalid.", fields=fields or [FieldError("body", "has a field twice")])
 

@@ -83,6 +83,8 @@ def test_users_get_the_same_after_others_whatever_is_remembered_of_those(
     for asker in [*askers, *askers]:
         fresh = evaluate(compile_environment(ENVIRONMENT, targeted, made), *asker)
         assert evaluate(shared, *asker) == fresh
+        if shared.targeting is not None:
+            assert evaluate(shared, *asker, known=shared.targeting.custom_predicates.holding(asker[2])) == fresh
         assert evaluate(bounded, *asker) == fresh
     assert bounded.targeting is None or len(bounded.targeting.led) <= kept
 

@@ -65,7 +65,7 @@ class FlagFilter:
         if self.variant is not None:
             if self.enabled is False or self.variant not in flag.variants:
                 return None
-            checks.append(Check(layout.variant_column(position), _table((flag.variants.index(self.variant),))))
+            checks.append(Check(layout.variant_columns[position], _table((flag.variants.index(self.variant),))))
         return checks
 
 

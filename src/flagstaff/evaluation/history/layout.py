@@ -21,6 +21,7 @@ version 5 the attributes that rules look at.
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
+from itertools import accumulate, islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -139,9 +140,11 @@ class Layout:
         """How many bytes an evaluation has."""
         return len(self.recorded) + sum(flag.columns for flag in self.recorded)
 
-    def variant_column(self, position: int) -> int:
-        """The place of a recorded flag's variant in the bytes of an evaluation; the flag must have variants."""
-        return len(self.recorded) + sum(flag.columns for flag in self.recorded[: position + 1]) - 1
+    @cached_property
+    def variant_columns(self) -> tuple[int, ...]:
+        """The place of each recorded flag's variant in the bytes of an evaluation; of a flag without, any place."""
+        ends = accumulate((flag.columns for flag in self.recorded), initial=len(self.recorded) - 1)
+        return tuple(islice(ends, 1, None))
 
     @cached_property
     def version(self) -> int:

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.evaluation.history.layout import RULE_BASE, Layout
+from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, RULE_BASE, Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.columns import Columns
@@ -95,28 +95,32 @@ class SummaryCounts:
 async def _count(layout: Layout, joined: bytes) -> int:
     width = layout.width
     counts: list[list[int]] = []
+    details: list[int] = []
     numbers = range(layout.outcome_count)
     for position, flag in enumerate(layout.recorded):
         if position % _FLAGS_AT_ONCE == 0:
             await asyncio.sleep(0)
         outcomes = joined[position::width].translate(flag.outcomes_by_byte)
         counts.append([*map(outcomes.count, numbers)])
-    return _block([*chain.from_iterable(zip(*counts, strict=True)), *_count_details(layout, joined)])
+        if layout.version >= _FIRST_WITH_DETAILS:
+            details += _count_details(layout, joined, position, outcomes)
+    return _block([*chain.from_iterable(zip(*counts, strict=True)), *details])
 
 
-def _count_details(layout: Layout, joined: bytes) -> Iterator[int]:
-    """For each flag, in their order, how often each prerequisite did not hold, and how often each variant was given."""
-    if layout.version < _FIRST_WITH_DETAILS:
-        return
-    for position, flag in enumerate(layout.recorded):
+def _count_details(layout: Layout, joined: bytes, position: int, outcomes: bytes) -> Iterator[int]:
+    """How often each prerequisite of a flag did not hold, and how often each variant was given."""
+    flag = layout.recorded[position]
+    if any(decider.prerequisite for decider in flag.deciders):
         decided = joined[position :: layout.width]
         for place, decider in enumerate(flag.deciders):
             if decider.prerequisite:
                 yield decided.count(RULE_BASE + place)
-        if flag.variants:
-            given = joined[layout.variant_column(position) :: layout.width]
-            variants = bytes(compress(given, decided.translate(flag.on_by_byte)))
-            yield from map(variants.count, range(len(flag.variants)))
+    if flag.variants:
+        variants = joined[layout.variant_columns[position] :: layout.width]
+        on = outcomes.translate(ON_BY_OUTCOME)
+        if 0 in on:
+            variants = bytes(compress(variants, on))
+        yield from map(variants.count, range(len(flag.variants)))
 
 
 async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:

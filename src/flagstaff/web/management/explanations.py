@@ -24,7 +24,7 @@ from flagstaff.evaluation.traces import (
 )
 from flagstaff.pacing import in_pieces
 from flagstaff.services.explanations import Explained, Explanations, GivenUser
-from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, CONTEXT_SCHEMA, read_attributes, read_context
+from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, CONTEXT_SCHEMA, given_attributes, read_attributes, read_context
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_stream
 from flagstaff.web.management.auth import CurrentActor, needs
@@ -85,7 +85,7 @@ async def explain(
 
 def _read_user(body: bytes) -> GivenUser:
     context = read_context(body)  # from the bytes, so that it is read as in an evaluation
-    given = {} if context.custom_attributes is msgspec.UNSET else context.custom_attributes
+    given = given_attributes(context)
     return GivenUser(
         user_id=context.user_id,
         user_email=context.user_email,

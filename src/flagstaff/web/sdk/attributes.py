@@ -23,8 +23,6 @@ def read_others(given: GivenAttributes, read: Mapping[str, object]) -> Mapping[s
 
     Custom attributes with reserved names are left out, because no condition sees them.
     """
-    if given is msgspec.UNSET:
-        return {}
     room = ATTRIBUTES_MAX_BYTES - sum(len(memoryview(given[name])) for name in read if name in given)
     found: dict[str, object] = {}
     for name, raw in given.items():

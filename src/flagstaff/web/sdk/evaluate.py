@@ -6,14 +6,13 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.parts import evaluate_flag, find_flag
-from flagstaff.evaluation.snapshot import CURRENT_TIME, EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import CURRENT_TIME, EnvironmentSnapshot, KnownAttributes, ProjectSnapshot
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.snapshots import Snapshots
@@ -21,8 +20,10 @@ from flagstaff.settings import HistoryAttributes
 from flagstaff.web.context import (
     IDENTIFIER_MAX_LENGTH,
     NOBODY,
+    NONE_GIVEN,
     UNREADABLE,
     Context,
+    given_attributes,
     read_attributes,
     read_repaired,
     require_sound,
@@ -35,6 +36,9 @@ from flagstaff.web.sdk.invalid import evaluate_mistakes
 PATH = "/sdk/v1/evaluate"
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
+# For each environment, so many custom attributes of so many bytes are remembered at most, in about 1 MB.
+_KNOWN_ATTRIBUTES, _KNOWN_LENGTH = 2000, 256
+_NOTHING_KNOWN = KnownAttributes({}, 0, None)
 
 
 class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -87,16 +91,15 @@ class Evaluate:
         Raises:
             Error: INVALID, NOT_FOUND (the environment).
         """
-        environment, context = self._read(project, body)
+        environment, context, known = self._read(project, body)
         user_id, user_email = context.user_id, context.user_email
-        if environment.targeting is None and not self._keeps_all:
+        if known is None:
             answer, recorded = evaluate(environment, user_id, user_email)
             self._record(environment, user_id, user_email, recorded)
             return answer
-        attributes = self._attributes(environment, context)
-        answer, recorded = evaluate(environment, user_id, user_email, attributes)
-        kept = self._kept(environment, context, attributes)
-        self._record(environment, user_id, user_email, recorded, kept, attributes.get(CURRENT_TIME))
+        attributes, at = self._attributes(environment, known)
+        answer, recorded = evaluate(environment, user_id, user_email, attributes, known.holding)
+        self._record(environment, user_id, user_email, recorded, known.kept, at)
         return answer
 
     def answer_flag(self, project: ProjectSnapshot, body: bytes, flag_key: str) -> bytes:
@@ -105,31 +108,53 @@ class Evaluate:
         Raises:
             Error: INVALID, NOT_FOUND (the environment or the flag).
         """
-        environment, context = self._read(project, body)
+        environment, context, known = self._read(project, body)
         flag = find_flag(environment, flag_key)
         if flag is None:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         user_id, user_email = context.user_id, context.user_email
-        attributes = self._attributes(environment, context)
+        known = known or _NOTHING_KNOWN
+        attributes, at = self._attributes(environment, known)
         answer, recorded = evaluate_flag(environment, flag, user_id, user_email, attributes)
-        kept = self._kept(environment, context, attributes)
-        self._record(flag, user_id, user_email, recorded, kept, attributes.get(CURRENT_TIME))
+        self._record(flag, user_id, user_email, recorded, known.kept, at)
         return answer
 
-    def _attributes(self, environment: EnvironmentSnapshot, context: Context) -> Mapping[str, Any]:
-        """The attributes that the environment looks at."""
-        names = environment.targeting.wanted if environment.targeting else ()
-        return read_attributes(context.custom_attributes, names, self._now)
+    def _attributes(
+        self, environment: EnvironmentSnapshot, known: KnownAttributes
+    ) -> tuple[Mapping[str, object], datetime | None]:
+        """The attributes that the environment looks at, and the time if that is one of them."""
+        if environment.targeting is None or not environment.targeting.asks_time:
+            return known.values, None
+        at = self._now()
+        return {**known.values, CURRENT_TIME: at}, at
 
-    def _kept(
-        self, environment: EnvironmentSnapshot, context: Context, attributes: Mapping[str, object]
-    ) -> bytes | None:
-        """The attributes to record; None if there are none in any evaluation of the environment."""
+    def _know(self, environment: EnvironmentSnapshot, context: Context, raw: bytes) -> KnownAttributes | None:
+        """Read the custom attributes, and remember them for the next request that has the same, byte for byte.
+
+        Returns None if nobody needs them; raises Error INVALID.
+        """
+        given = given_attributes(context)
+        targeting = environment.targeting
+        if targeting is None and not self._keeps_all:
+            return None
+        values = read_attributes(given, targeting.custom if targeting else ())
+        kept = None
         if self._keeps_all:
-            return encode_attributes({**attributes, **read_others(context.custom_attributes, attributes)})
-        return encode_attributes(attributes) if self._keeps_used and environment.layout.attributes else None
+            kept = encode_attributes({**values, **read_others(given, values)})
+        elif self._keeps_used and environment.layout.attributes:
+            kept = encode_attributes(values)
+        holding = targeting.custom_predicates.holding(values) if targeting else 0
+        known = KnownAttributes(values, holding, kept)
+        if len(raw) <= _KNOWN_LENGTH:
+            if len(environment.known) >= _KNOWN_ATTRIBUTES:
+                del environment.known[next(iter(environment.known))]
+            environment.known[raw] = known
+        return known
 
-    def _read(self, project: ProjectSnapshot, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
+    def _read(
+        self, project: ProjectSnapshot, body: bytes
+    ) -> tuple[EnvironmentSnapshot, Context, KnownAttributes | None]:
+        """The environment, the user, and what is known of the custom attributes, unless nobody needs them."""
         try:
             request = _decode(body)
         except UNREADABLE as error:
@@ -139,8 +164,13 @@ class Evaluate:
             require_sound(context)
         environment = project.environments.get(request.environment)
         if environment is None:
+            given_attributes(context)  # invalid ones are an error in the first place
             raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
-        return environment, context
+        given = context.custom_attributes
+        if given is NONE_GIVEN and environment.targeting is None and not self._keeps_all:
+            return environment, context, None
+        raw = bytes(given)
+        return environment, context, environment.known.get(raw) or self._know(environment, context, raw)
 
 
 def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
