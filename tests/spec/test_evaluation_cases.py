@@ -27,7 +27,7 @@ from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.snapshot import CURRENT_TIME
+from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.web.context import read_attributes
 from flagstaff.web.management.variants import read_prerequisites, read_variants
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment

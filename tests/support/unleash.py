@@ -20,7 +20,7 @@ from flagstaff.domain.variants import Variant, check_variants, check_weight, enc
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.snapshot import CURRENT_TIME
+from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.web.context import read_attributes
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 from tests.support.unleash_strategies import (

@@ -18,7 +18,8 @@ from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFl
 from flagstaff.evaluation.grouping import Groups, group
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
-from flagstaff.evaluation.snapshot import Answers, EnvironmentSnapshot, Need, RuleMatch, Targeting, VariedFlag
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.targets import Answers, Need, RuleMatch, Targeting, VariedFlag
 
 LookUp = dict[str, list[RuleMatch]]
 _TABLE_MAX_BYTES = 1000  # what weights usually add up to

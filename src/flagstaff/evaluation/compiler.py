@@ -13,7 +13,7 @@ from flagstaff.evaluation.fragments import make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.predicates import Predicate, compile_predicate
-from flagstaff.evaluation.snapshot import Fragment
+from flagstaff.evaluation.targets import Fragment
 
 _LOOKED_UP = (RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN)
 

@@ -9,7 +9,7 @@ from operator import getitem
 from typing import Any
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, LedMatches, RuleMatch, Targeting
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import (
     User,
     bucket_in,
@@ -21,6 +21,7 @@ from flagstaff.evaluation.targeting import (
     render,
     resolve,
 )
+from flagstaff.evaluation.targets import LedMatches, RuleMatch, Targeting
 
 _HEAD = b'{"flags":{'
 NO_ATTRIBUTES: Mapping[str, object] = {}

@@ -5,7 +5,8 @@ import json
 from flagstaff.domain.flags import Flag
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Fragment
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.targets import Fragment
 
 SEPARATOR = b","  # follows each fragment except those of a response's last flag
 _NO_VARIANT = ',"variant":null,"value":null'

@@ -11,7 +11,7 @@ from flagstaff.domain.prerequisites import with_needed
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part, SingleFlag, Targeting
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part, SingleFlag
 from flagstaff.evaluation.targeting import (
     Decisions,
     User,
@@ -22,6 +22,7 @@ from flagstaff.evaluation.targeting import (
     identifier_of,
     resolve,
 )
+from flagstaff.evaluation.targets import Targeting
 
 
 def evaluate_flag(

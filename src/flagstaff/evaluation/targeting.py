@@ -13,7 +13,8 @@ from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, LedMatches, Need, RuleMatch, Targeting, VariedFlag
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.targets import LedMatches, Need, RuleMatch, Targeting, VariedFlag
 
 _NO_BUCKETS: dict[int, int] = {}
 

@@ -16,8 +16,8 @@ from flagstaff.evaluation.flag_sets import CompiledSegment
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.predicates import Predicate, compile_predicate
-from flagstaff.evaluation.snapshot import BUILT_IN
 from flagstaff.evaluation.targeting import User, attributes_of, identifier_of
+from flagstaff.evaluation.targets import BUILT_IN
 from flagstaff.evaluation.traces import (
     ChosenBy,
     ConditionTrace,

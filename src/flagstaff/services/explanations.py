@@ -9,7 +9,7 @@ from flagstaff.domain.changes import Actor
 from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.explanation import explain
 from flagstaff.evaluation.flag_sets import FlagSet
-from flagstaff.evaluation.snapshot import CURRENT_TIME
+from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.evaluation.traces import FlagTrace, RuleTrace
 from flagstaff.evaluation.tracing import Subject
 from flagstaff.pacing import in_pieces

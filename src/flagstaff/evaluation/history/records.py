@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision, Layout
-from flagstaff.evaluation.snapshot import CURRENT_TIME, RESERVED
+from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
 
 BATCH_IDS = 1 << 61
 

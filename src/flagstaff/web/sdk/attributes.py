@@ -6,7 +6,7 @@ import msgspec
 
 from flagstaff.domain.conditions import ATTRIBUTE_MAX_LENGTH
 from flagstaff.evaluation.attributes import comparable
-from flagstaff.evaluation.snapshot import CURRENT_TIME, RESERVED
+from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
 from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, GivenAttributes
 
 # The names come on top of the values, and some numbers are longer than they were written.

@@ -12,7 +12,8 @@ import msgspec
 from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.parts import evaluate_flag, find_flag
-from flagstaff.evaluation.snapshot import CURRENT_TIME, EnvironmentSnapshot, KnownAttributes, ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes, ProjectSnapshot
+from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.snapshots import Snapshots

@@ -1,0 +1,225 @@
+"""What flags need besides look-ups by user and email, compiled: conditions, buckets, variants and prerequisites."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from flagstaff.domain.flags import DEFAULT_STICKINESS
+from flagstaff.evaluation.bucketing import BUCKETS
+from flagstaff.evaluation.history.layout import NO_BUCKET
+from flagstaff.evaluation.predicates import Predicates
+
+BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
+CURRENT_TIME = "current_time"
+RESERVED = BUILT_IN | {CURRENT_TIME}
+"""The attributes that no custom attribute replaces."""
+
+Fragment = bytes | tuple[bytes, ...]
+Answers = Mapping[int, Fragment] | tuple[Fragment, ...]
+
+
+class RuleMatch(NamedTuple):
+    """A rule found by a look-up.
+
+    `position` is its flag's position among the recorded flags. `rank` is the rule's rank in the flag; the lowest rank
+    decides. `byte` is recorded if it does. The rule matches only if the predicates with the bits `needs` hold, and the
+    user's bucket is below `percentage`.
+    """
+
+    position: int
+    rank: int
+    byte: int
+    needs: int = 0
+    percentage: int = BUCKETS
+    variant: int | None = None
+
+
+class LedMatches(NamedTuple):
+    """What follows from the predicates that hold, whose bits are `holding`.
+
+    `matches` are the rules that are found by them; `varying` are those of the flags that depend on more, and
+    `first_varying` the one with the lowest rank of each. If no other rules are found, the steady flags depend on
+    nothing else: `steady` has the rule that decides each, `decided` their bytes, and `fragments` their part of the
+    response.
+    """
+
+    holding: int
+    matches: tuple[RuleMatch, ...]
+    varying: tuple[RuleMatch, ...]
+    first_varying: Mapping[int, RuleMatch]
+    steady: Mapping[int, RuleMatch]
+    decided: bytes
+    fragments: bytes
+
+
+class VariedFlag(NamedTuple):
+    """A flag that is on with one of several variants, by the place that the hash of the user takes among the weights.
+
+    `weights` are cumulated. The user is identified by the attribute `stickiness`; one without an identifier gets the
+    variant `without_identifier`. `table` has the variant of each place, which takes less time to look up than to search
+    for; it is empty if it would be large, or if users are identified by an attribute.
+    """
+
+    position: int
+    prefix: bytes
+    stickiness: str
+    weights: tuple[int, ...]
+    without_identifier: int
+    table: bytes
+
+
+class Need(NamedTuple):
+    """A prerequisite. The flag at `position` must be on, or off, and have one of some variants, unless that is None.
+
+    `is_on` says for which bytes that flag is on; `byte` is recorded for the flag that needs it, if it does not hold. A
+    prerequisite about a flag whose result never meets it has the position None.
+    """
+
+    position: int | None
+    is_on: bytes
+    enabled: bool
+    variants: frozenset[int] | None
+    byte: int
+
+
+@dataclass(frozen=True)
+class Targeting:
+    """What evaluations of an environment need besides look-ups by the user's id and email; most environments have none.
+
+    `sticky` are the rollouts whose identifier is an attribute: the attribute and the bytes that are hashed before it.
+    `by_bit` are the rules that are found by a predicate that holds, and `leading` the bits of these predicates.
+    `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
+    are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
+    flag comes after those that it needs. `with_buckets` and `varied` are in the order of the positions.
+    `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. From the position
+    `fixed`, flags are on for everyone with a variant; from `steady`, they depend only on rules that are found by a
+    predicate, the id or the email. `led` remembers what follows from predicates that held, up to `kept_matches` times.
+    `only` is the position of the only flag whose columns are recorded; None for all.
+    """
+
+    sticky: tuple[tuple[str, bytes], ...]
+    predicates: Predicates
+    by_bit: Mapping[int, tuple[RuleMatch, ...]]
+    leading: int
+    with_buckets: tuple[tuple[int, str, bytes], ...]
+    varied: tuple[VariedFlag, ...] = ()
+    needs: tuple[tuple[int, tuple[Need, ...]], ...] = ()
+    answers: tuple[Answers, ...] = ()
+    fixed: int = 0
+    steady: int = 0
+    led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
+    kept_matches: int = 1
+    only: int | None = None
+
+    @cached_property
+    def slots(self) -> Mapping[int, int]:
+        """The places among the varied flags, by position."""
+        return {flag.position: slot for slot, flag in enumerate(self.varied)}
+
+    @cached_property
+    def tables(self) -> tuple[tuple[bytes, bytes, int], ...]:
+        """What is hashed before the identifier, the table of variants and its size; for a flag without, any table."""
+        return tuple(
+            (flag.prefix, flag.table, len(flag.table)) if flag.table else (b"", b"\0", 1) for flag in self.varied
+        )
+
+    @cached_property
+    def without_table(self) -> tuple[tuple[int, VariedFlag], ...]:
+        """The varied flags whose variant is searched for, with their places among all of them."""
+        return tuple((slot, flag) for slot, flag in enumerate(self.varied) if not flag.table)
+
+    @cached_property
+    def without_identifier(self) -> bytes:
+        """The variants of a user without an identifier."""
+        return bytes(flag.without_identifier for flag in self.varied)
+
+    @cached_property
+    def varying_answers(self) -> tuple[Answers, ...]:
+        """The fragments of the flags before those that are fixed or steady."""
+        return self.answers[: self.fixed]
+
+    @cached_property
+    def fixed_answers(self) -> tuple[Fragment, ...]:
+        """The fragments of each fixed flag, by variant."""
+        return tuple(each[NO_BUCKET] for each in self.answers[self.fixed : self.steady])
+
+    @cached_property
+    def first_fixed_slot(self) -> int:
+        """The place of the first fixed flag among the varied flags."""
+        return len(self.varied) - (self.steady - self.fixed)
+
+    @cached_property
+    def fixed_decided(self) -> bytes:
+        """The decided bytes of the fixed flags."""
+        return bytes((NO_BUCKET,)) * (self.steady - self.fixed)
+
+    @cached_property
+    def has_only_led(self) -> bool:
+        """Whether all flags are rollouts by user, fixed or steady, and the variants can be looked up."""
+        others = self.sticky or self.with_buckets or self.needs or self.without_table or self.columns
+        return not others and not any(flag.position < self.fixed for flag in self.varied)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int, int], ...]:
+        """The runs of varied flags before the fixed ones: the first position, the end, and the first slot."""
+        found: list[tuple[int, int, int]] = []
+        for slot, flag in enumerate(self.varied[: self.first_fixed_slot]):
+            if found and found[-1][1] == flag.position:
+                found[-1] = (found[-1][0], flag.position + 1, found[-1][2])
+            else:
+                found.append((flag.position, flag.position + 1, slot))
+        return tuple(found)
+
+    @cached_property
+    def columns(self) -> tuple[int, ...] | None:
+        """The order of the history's further columns: places among the buckets of rules, followed by the variants.
+
+        None if they are in this order.
+        """
+        buckets = {position: place for place, (position, _, _) in enumerate(self.with_buckets)}
+        variants = {position: len(buckets) + slot for position, slot in self.slots.items()}
+        order = tuple(
+            places[position]
+            for position in (sorted({*buckets, *variants}) if self.only is None else [self.only])
+            for places in (buckets, variants)
+            if position in places
+        )
+        return None if order == tuple(range(len(buckets) + len(variants))) else order
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """The attributes that identify users."""
+        named = {attribute for attribute, _ in self.sticky} | {attribute for _, attribute, _ in self.with_buckets}
+        named |= {flag.stickiness for flag in self.varied}
+        return frozenset(named - {DEFAULT_STICKINESS})
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """The attributes of the context that are looked at."""
+        return self.identifiers | {each.attribute for each in self.predicates.by_attribute}
+
+    @cached_property
+    def built_in(self) -> frozenset[str]:
+        """Those of them that every context has."""
+        return self.attributes & BUILT_IN
+
+    @cached_property
+    def asks_time(self) -> bool:
+        """Whether the time is one of them."""
+        return CURRENT_TIME in self.attributes
+
+    @cached_property
+    def custom(self) -> frozenset[str]:
+        """Those of them that applications choose."""
+        return self.attributes - RESERVED
+
+    @cached_property
+    def custom_predicates(self) -> Predicates:
+        """What the predicates ask about custom attributes."""
+        return self.predicates.about(self.custom)
+
+    @cached_property
+    def other_predicates(self) -> Predicates:
+        """What they ask about the others."""
+        return self.predicates.about(RESERVED)
