@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -55,12 +54,6 @@ def environ(provider: IdentityProvider, values: Json) -> dict[str, str]:
 def clock() -> Clock:
     """The real time, at which the provider signs its tokens."""
     return Clock(datetime.now(UTC))
-
-
-@pytest.fixture
-def template(sqlite_template: Path) -> Path:
-    """One database is enough here, except where a test says so."""
-    return sqlite_template
 
 
 async def begin(client: Caller, **values: Any) -> Json:
