@@ -2,10 +2,10 @@
 
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { Problem } from "./api/problem";
+import { isProblem, Problem } from "./api/problem";
 import { styleNonce } from "./lib/nonce";
 import { onSessionChange } from "./lib/session";
 import { createAppRouter } from "./router";
@@ -38,11 +38,19 @@ export function App() {
 }
 
 function createCache(): QueryClient {
-  return new QueryClient({
+  // Whoever is refused for a role that has changed sees at once what else it no longer allows.
+  const onError = (error: Error) => {
+    if (!isProblem(error, "forbidden")) return;
+    for (const changed of ["permissions", "project"]) void cache.invalidateQueries({ queryKey: [changed] });
+  };
+  const cache = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: { staleTime: 10_000, retry: (failures, error) => failures < 2 && isWorthRepeating(error) },
     },
   });
+  return cache;
 }
 
 function isWorthRepeating(error: Error): boolean {

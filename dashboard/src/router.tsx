@@ -11,10 +11,12 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { environmentsQuery } from "./api/environments";
+import { permissionsQuery } from "./api/members";
 import { projectQuery } from "./api/projects";
 import { AccountLayout } from "./components/AccountLayout";
 import { PageSkeleton } from "./components/PageSkeleton";
 import { NotFound, NotFoundAnywhere, ProblemPage } from "./components/ProblemPage";
+import { ProjectFrame } from "./components/ProjectFrame";
 import { Shell } from "./components/Shell";
 import { lastEnvironment } from "./lib/lastEnvironment";
 import { INVITATION_PATH, RESET_PATH } from "./lib/linkToken";
@@ -106,7 +108,9 @@ const project = createRoute({
     Promise.all([
       cache.query({ ...projectQuery(params.projectId), staleTime: "static" }),
       cache.query({ ...environmentsQuery(params.projectId), staleTime: "static" }),
+      cache.query({ ...permissionsQuery(params.projectId), staleTime: "static" }),
     ]),
+  component: ProjectFrame,
 });
 const projectHome = createRoute({
   getParentRoute: () => project,

@@ -15,6 +15,7 @@ export type OwnPermissions = Schemas["OwnPermissionsOut"];
 /** The role in the project, and those in single environments by their keys. */
 export type Roles = Pick<Member, "role" | "environments">;
 
+const REFRESH_MILLISECONDS = 30_000;
 const BASE = "/api/projects/{project_id}/members";
 
 export function membersQuery(projectId: string) {
@@ -31,6 +32,7 @@ export function permissionsQuery(projectId: string) {
       ask(
         client.GET("/api/projects/{project_id}/permissions", { params: { path: { project_id: projectId } }, signal }),
       ),
+    refetchInterval: REFRESH_MILLISECONDS,
   });
 }
 

@@ -751,7 +751,7 @@ export interface paths {
         };
         /**
          * List Own Permissions
-         * @description What you may do in a project.
+         * @description What you may do in a project, and what each role may do.
          *
          *     Requires the permission `project:read`.
          */
@@ -3067,6 +3067,13 @@ export interface components {
             environments: {
                 [key: string]: components["schemas"]["Permission"][];
             };
+            /**
+             * Roles
+             * @description What each role allows, the same in every project.
+             */
+            roles: {
+                [key: string]: components["schemas"]["Permission"][];
+            };
         };
         /**
          * PasskeyLogin
@@ -3368,6 +3375,12 @@ export interface components {
             /** Email */
             email: string;
         };
+        /**
+         * Role
+         * @description What a member is in a project; `domain/permissions.py` says what each role may do.
+         * @enum {string}
+         */
+        Role: "owner" | "admin" | "editor" | "viewer";
         /**
          * RolloutTraceOut
          * @description The flag's rollout. The user is inside if the bucket is below the percentage.

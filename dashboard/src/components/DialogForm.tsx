@@ -3,10 +3,12 @@
 import { Button, Group } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { ReactNode } from "react";
+import type { Guarded } from "../lib/useGuard";
 import { t } from "../texts";
 import { Form } from "./Form";
+import { GuardedButton } from "./GuardedButton";
 
-interface Props<Values extends object> {
+interface Props<Values extends object> extends Guarded {
   readonly form: UseFormReturnType<Values>;
   readonly action: string;
   readonly onSubmit: (values: Values) => Promise<unknown>;
@@ -15,7 +17,7 @@ interface Props<Values extends object> {
   readonly aside?: ReactNode;
 }
 
-export function DialogForm<Values extends object>({ action, onClose, ...rest }: Props<Values>) {
+export function DialogForm<Values extends object>({ action, needs, onClose, ...rest }: Props<Values>) {
   const buttons = (busy: boolean, formId: string) => (
     <Group justify={onClose ? "flex-end" : "flex-start"} gap="xs">
       {onClose && (
@@ -23,9 +25,9 @@ export function DialogForm<Values extends object>({ action, onClose, ...rest }: 
           {t.cancel}
         </Button>
       )}
-      <Button type="submit" form={formId} loading={busy}>
+      <GuardedButton type="submit" form={formId} needs={needs} loading={busy}>
         {action}
-      </Button>
+      </GuardedButton>
     </Group>
   );
   return <Form buttons={buttons} {...rest} />;

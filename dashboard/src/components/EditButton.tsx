@@ -1,6 +1,6 @@
 /** Opens the dialog for a part of a flag that may not exist yet. */
 
-import { Button } from "@mantine/core";
+import { GuardedButton } from "./GuardedButton";
 import { IconPencil, IconPlus } from "./icons";
 
 interface Props {
@@ -12,8 +12,8 @@ interface Props {
 export function EditButton({ exists, label, onClick }: Props) {
   const icon = exists ? <IconPencil size={14} /> : <IconPlus size={14} />;
   return (
-    <Button variant="default" size="xs" leftSection={icon} onClick={onClick} flex="none">
+    <GuardedButton needs="flags:write" variant="default" size="xs" leftSection={icon} onClick={onClick} flex="none">
       {label}
-    </Button>
+    </GuardedButton>
   );
 }

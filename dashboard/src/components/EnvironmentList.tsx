@@ -1,6 +1,6 @@
 /** The environments of a project, in its settings. */
 
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useRef } from "react";
 import type { Environment } from "../api/client";
@@ -13,6 +13,7 @@ import { DialogForm } from "./DialogForm";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./EnvironmentList.module.css";
 import { NameField } from "./fields";
+import { GuardedButton } from "./GuardedButton";
 import { IconButton } from "./IconButton";
 import { IconPencil, IconPlus, IconTrash } from "./icons";
 import { AnchorLink } from "./links";
@@ -35,9 +36,15 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
           />
         ))}
       </ul>
-      <Button ref={create} variant="default" leftSection={<IconPlus size={16} />} onClick={creation.open}>
+      <GuardedButton
+        needs="environments:write"
+        ref={create}
+        variant="default"
+        leftSection={<IconPlus size={16} />}
+        onClick={creation.open}
+      >
         {t.settings.environmentNew}
-      </Button>
+      </GuardedButton>
       <NewEnvironmentDialog projectId={projectId} {...creation.props} />
     </Stack>
   );
@@ -57,6 +64,7 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
     await mutateAsync();
     onDeleted();
   };
+  const guard = { needs: "environments:write", within: environment } as const;
   return (
     <li className={classes.environment}>
       <AnchorLink
@@ -69,10 +77,15 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
       </AnchorLink>
       <code className={classes.key}>{environment.key}</code>
       <Group gap={2} ml="auto" wrap="nowrap">
-        <IconButton hint={t.settings.rename} label={t.settings.renameOf(environment.name)} onClick={renaming.open}>
+        <IconButton
+          {...guard}
+          hint={t.settings.rename}
+          label={t.settings.renameOf(environment.name)}
+          onClick={renaming.open}
+        >
           <IconPencil size={16} />
         </IconButton>
-        <IconButton hint={t.delete} label={t.settings.deleteOf(environment.name)} onClick={deletion.open}>
+        <IconButton {...guard} hint={t.delete} label={t.settings.deleteOf(environment.name)} onClick={deletion.open}>
           <IconTrash size={16} />
         </IconButton>
       </Group>

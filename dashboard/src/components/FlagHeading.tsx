@@ -55,6 +55,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
       </div>
       <section className={classes.state} data-on={flag.enabled || undefined} aria-label={t.flag.state}>
         <StateSwitch
+          needs="flags:write"
           size="large"
           on={flag.enabled}
           label={t.flags.switchLabel(flag.name)}
@@ -93,6 +94,7 @@ function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
   return (
     <>
       <EditMenu
+        needs="flags:write"
         label={t.actions}
         deleteText={t.flags.delete}
         onEdit={editing.open}

@@ -39,7 +39,12 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
       onFocus={() => onFocus(index)}
     >
       <div role="cell" className={classes.state}>
-        <StateSwitch on={flag.enabled} label={t.flags.switchLabel(flag.name)} onChange={(on) => onSwitch(row, on)} />
+        <StateSwitch
+          needs="flags:write"
+          on={flag.enabled}
+          label={t.flags.switchLabel(flag.name)}
+          onChange={(on) => onSwitch(row, on)}
+        />
       </div>
       <div role="cell" className={classes.flag}>
         <Link

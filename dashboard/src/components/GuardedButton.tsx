@@ -1,26 +1,27 @@
 /** A button that stays in its place, disabled, if the account may not use it, and says why. It can still be focused. */
 
 import { Button, type ButtonProps, Tooltip } from "@mantine/core";
-import type { Ref } from "react";
+import type { MouseEvent, Ref } from "react";
+import { type Guarded, REASON_EVENTS, useGuard } from "../lib/useGuard";
 
-interface Props extends ButtonProps {
-  /** Why the button cannot be used; null if it can. */
-  readonly reason: string | null;
+interface Props extends ButtonProps, Guarded {
   readonly label?: string;
-  readonly onClick: () => void;
+  readonly type?: "button" | "submit";
+  readonly form?: string;
+  readonly onClick?: () => void;
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-export function GuardedButton({ reason, label, onClick, ...rest }: Props) {
+export function GuardedButton({ needs, within, label, onClick, ...rest }: Props) {
+  const { reason, attributes } = useGuard({ needs, within });
   return (
-    <Tooltip label={reason} disabled={reason === null} events={{ hover: true, focus: true, touch: true }}>
-      <Button
-        aria-label={label}
-        aria-disabled={reason !== null || undefined}
-        data-disabled={reason !== null}
-        {...(reason === null && { onClick })}
-        {...rest}
-      />
+    <Tooltip label={reason} disabled={reason === null} events={REASON_EVENTS} multiline maw={320}>
+      <Button aria-label={label} {...attributes} onClick={reason === null ? onClick : doNothing} {...rest} />
     </Tooltip>
   );
+}
+
+/** A disabled button does not submit its form either, also when Enter is pressed in a field. */
+function doNothing(event: MouseEvent): void {
+  event.preventDefault();
 }

@@ -1,28 +1,32 @@
 /**
  * A button that shows only an icon. The tooltip names the action; the label for screen readers also names its object.
- * A disabled button stays focusable, because it may be the one that was pressed last.
+ * A disabled button stays focusable, because it may be the one that was pressed last, or has a reason to read.
  */
 
 import { ActionIcon, type ActionIconProps, Tooltip } from "@mantine/core";
 import type { MouseEventHandler } from "react";
+import { type Guarded, REASON_EVENTS, useGuard } from "../lib/useGuard";
 
-interface Props extends Omit<ActionIconProps, "disabled"> {
+interface Props extends Omit<ActionIconProps, "disabled">, Guarded {
   readonly hint: string;
   readonly label?: string;
   readonly idle?: boolean;
-  readonly onClick: MouseEventHandler<HTMLButtonElement>;
+  readonly onClick?: MouseEventHandler<HTMLButtonElement>;
 }
 
-export function IconButton({ hint, label = hint, idle = false, onClick, ...rest }: Props) {
+export function IconButton({ hint, label = hint, idle = false, needs, within, onClick, ...rest }: Props) {
+  const { reason, attributes } = useGuard({ needs, within });
+  const isDisabled = idle || reason !== null;
   return (
-    <Tooltip label={hint}>
+    <Tooltip label={reason ?? hint} multiline maw={320} {...(reason !== null && { events: REASON_EVENTS })}>
       <ActionIcon
         variant="subtle"
         color="gray"
         aria-label={label}
         aria-disabled={idle}
         data-disabled={idle}
-        {...(!idle && { onClick })}
+        {...attributes}
+        {...(!isDisabled && { onClick })}
         {...rest}
       />
     </Tooltip>

@@ -2,9 +2,8 @@
 
 import { Group } from "@mantine/core";
 import { type Invitation, useRevoke, useSendAgain } from "../api/invitations";
-import type { OwnPermissions } from "../api/members";
 import { notifyDone, notifyRefused } from "../lib/notify";
-import { neededFor, reasonAgainst, rolesInWords } from "../lib/roles";
+import { neededFor, rolesInWords } from "../lib/roles";
 import { inFull } from "../lib/time";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
@@ -15,16 +14,15 @@ import classes from "./Members.module.css";
 interface Props {
   readonly projectId: string;
   readonly invitation: Invitation;
-  readonly own: OwnPermissions | undefined;
   readonly onRevoked: () => void;
 }
 
-export function InvitationRow({ projectId, invitation, own, onRevoked }: Props) {
+export function InvitationRow({ projectId, invitation, onRevoked }: Props) {
   const { id, email, role, sent_at: sentAt, expires_at: expiresAt } = invitation;
   const revocation = useDialog();
   const { mutateAsync: revoke } = useRevoke(projectId);
   const { mutate: sendAgain, isPending } = useSendAgain(projectId);
-  const reason = reasonAgainst(own, neededFor(role));
+  const needs = neededFor(role);
   const send = () =>
     sendAgain(id, {
       onSuccess: () => notifyDone(t.members.invited(email)),
@@ -45,14 +43,14 @@ export function InvitationRow({ projectId, invitation, own, onRevoked }: Props) 
       <Group gap={6}>
         <GuardedButton
           {...BUTTON}
-          reason={reason}
+          needs={needs}
           loading={isPending}
           label={t.members.sendAgainTo(email)}
           onClick={send}
         >
           {t.members.sendAgain}
         </GuardedButton>
-        <GuardedButton {...BUTTON} reason={reason} label={t.members.revokeOf(email)} onClick={revocation.open}>
+        <GuardedButton {...BUTTON} needs={needs} label={t.members.revokeOf(email)} onClick={revocation.open}>
           {t.members.revoke}
         </GuardedButton>
       </Group>

@@ -4,7 +4,7 @@ import { Group } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { Environment } from "../api/client";
 import { type Member, type OwnPermissions, useRemoveMember, useTransferOwnership } from "../api/members";
-import { neededFor, reasonAgainst, rolesInWords } from "../lib/roles";
+import { neededFor, rolesInWords } from "../lib/roles";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
 import { ConfirmDialog } from "./ConfirmDialog";
@@ -28,7 +28,7 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
   const { mutateAsync: remove } = useRemoveMember(projectId);
   const { mutateAsync: transferOwnership } = useTransferOwnership(projectId);
   const isSelf = member.account_id === self?.account_id;
-  const reason = reasonAgainst(own, neededFor(member.role));
+  const needs = neededFor(member.role);
   const mayMakeOwners = own?.permissions.includes("owners:write") ?? false;
   const removeIt = async () => {
     await remove({ accountId: member.account_id, leaves: isSelf });
@@ -44,16 +44,21 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
       </div>
       <Group gap={6}>
         {self && mayMakeOwners && !isSelf && (
-          <GuardedButton {...BUTTON} reason={null} label={t.members.transferTo(member.email)} onClick={transfer.open}>
+          <GuardedButton
+            {...BUTTON}
+            needs="owners:write"
+            label={t.members.transferTo(member.email)}
+            onClick={transfer.open}
+          >
             {t.members.transfer}
           </GuardedButton>
         )}
-        <GuardedButton {...BUTTON} reason={reason} label={t.members.changeRoleOf(member.email)} onClick={editing.open}>
+        <GuardedButton {...BUTTON} needs={needs} label={t.members.changeRoleOf(member.email)} onClick={editing.open}>
           {t.members.changeRole}
         </GuardedButton>
         <GuardedButton
           {...BUTTON}
-          reason={isSelf ? null : reason}
+          needs={isSelf ? undefined : needs}
           label={isSelf ? t.members.leave : t.members.removeOf(member.email)}
           onClick={removal.open}
         >

@@ -23,7 +23,9 @@ export function ProblemPage({ error, reset }: ErrorComponentProps) {
 }
 
 export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
-  if (isProblem(error, "mfa_enrolment_required")) return <SecondFactorDemanded text={error.message} />;
+  if (isProblem(error, "mfa_enrolment_required"))
+    return <Locked title={t.secondFactor.demanded} text={error.message} />;
+  if (isProblem(error, "forbidden")) return <Locked title={t.problems.forbidden} text={error.message} />;
   const requestId = error instanceof Problem ? error.requestId : null;
   return (
     <Alert color="alarm" variant="light" icon={<IconAlert />} title={t.problems.heading}>
@@ -42,9 +44,10 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
   );
 }
 
-function SecondFactorDemanded({ text }: { text: string }) {
+/** What the account may not see, and what it can do about it. Trying again does not help. */
+function Locked({ title, text }: { title: string; text: string }) {
   return (
-    <Alert color="signal" variant="light" icon={<IconLock />} title={t.secondFactor.demanded}>
+    <Alert color="signal" variant="light" icon={<IconLock />} title={title}>
       {text}
     </Alert>
   );

@@ -1,11 +1,12 @@
 /** What happens to everyone else if no rule matches: the rollout decides, or the flag is off. */
 
-import { Group, SegmentedControl, Text } from "@mantine/core";
+import { Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { lazy } from "react";
 import type { Flag, FlagPath } from "../api/client";
 import { useUpdateFlag } from "../api/flags";
 import { DEFAULT_STICKINESS } from "../lib/audience";
 import { notifyRefused } from "../lib/notify";
+import { REASON_EVENTS, useGuard } from "../lib/useGuard";
 import { t } from "../texts";
 import classes from "./RuleList.module.css";
 import { Unfold } from "./Unfold";
@@ -50,6 +51,7 @@ export function Rollout({ path, flag, hasRules }: Props) {
 
 function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
   const { mutate, isPending, variables } = useUpdateFlag(path);
+  const { reason, attributes } = useGuard({ needs: "flags:write" });
   const choose = (fallthrough: Flag["fallthrough"]) =>
     mutate({ fallthrough }, { onError: (error) => notifyRefused(t.rules.notSet, error) });
   return (
@@ -57,13 +59,17 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
       <Text size="xs" c="dimmed" aria-hidden>
         {t.rules.elseLabel}
       </Text>
-      <SegmentedControl
-        size="xs"
-        aria-label={t.rules.elseLabel}
-        value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
-        onChange={choose}
-        data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
-      />
+      <Tooltip label={reason} disabled={reason === null} events={REASON_EVENTS} multiline maw={320}>
+        <SegmentedControl
+          size="xs"
+          aria-label={t.rules.elseLabel}
+          value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
+          readOnly={reason !== null}
+          onChange={choose}
+          data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
+          {...attributes}
+        />
+      </Tooltip>
     </Group>
   );
 }

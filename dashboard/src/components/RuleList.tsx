@@ -1,6 +1,6 @@
 /** The flag's audience: its rules as sentences in their order, and the rollout for everyone else. */
 
-import { Button, VisuallyHidden } from "@mantine/core";
+import { VisuallyHidden } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { Rule } from "../api/client";
 import { useReorderRules } from "../api/rules";
@@ -9,6 +9,7 @@ import { notifyRefused } from "../lib/notify";
 import { reorder } from "../lib/priorities";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
+import { GuardedButton } from "./GuardedButton";
 import { IconPlus } from "./icons";
 import { RowsSkeleton } from "./PageSkeleton";
 import { Rollout } from "./Rollout";
@@ -34,7 +35,8 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
         title={t.rules.heading}
         intro={t.rules.intro}
         action={
-          <Button
+          <GuardedButton
+            needs="rules:write"
             ref={add}
             variant="default"
             size="xs"
@@ -43,7 +45,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
             flex="none"
           >
             {t.rules.add}
-          </Button>
+          </GuardedButton>
         }
       />
       <div className={classes.rules} data-off={!flag.enabled || undefined}>

@@ -66,6 +66,7 @@ export function RuleRow({ path, flag, rules, rule, position, count, isMoving, on
             <IconButton
               hint={t.rules.moveUp}
               label={t.rules.moveUpOf(sentence)}
+              needs="rules:write"
               idle={position === 0}
               onClick={moveTo(position - 1)}
             >
@@ -74,6 +75,7 @@ export function RuleRow({ path, flag, rules, rule, position, count, isMoving, on
             <IconButton
               hint={t.rules.moveDown}
               label={t.rules.moveDownOf(sentence)}
+              needs="rules:write"
               idle={position === count - 1}
               onClick={moveTo(position + 1)}
             >
@@ -81,8 +83,13 @@ export function RuleRow({ path, flag, rules, rule, position, count, isMoving, on
             </IconButton>
           </>
         )}
-        <StateSwitch on={rule.enabled} label={t.rules.switchLabel(sentence)} onChange={switchTo} />
-        <EditMenu label={t.rules.actions(sentence)} onEdit={editing.open} onDelete={deletion.open} />
+        <StateSwitch needs="rules:write" on={rule.enabled} label={t.rules.switchLabel(sentence)} onChange={switchTo} />
+        <EditMenu
+          needs="rules:write"
+          label={t.rules.actions(sentence)}
+          onEdit={editing.open}
+          onDelete={deletion.open}
+        />
       </span>
       <RuleDialog path={path} flag={flag} rules={rules} rule={rule} {...editing.props} />
       <ConfirmDialog

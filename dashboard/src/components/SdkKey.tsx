@@ -1,6 +1,6 @@
 /** The SDK key: hidden at first, can be shown, copied, and regenerated after a warning. */
 
-import { Button, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Project } from "../api/client";
 import { useRegenerateKey } from "../api/projects";
@@ -9,20 +9,12 @@ import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { CopyIcon } from "./CopyButton";
+import { GuardedButton } from "./GuardedButton";
 import { IconButton } from "./IconButton";
 import { IconEye, IconEyeOff, IconRefresh } from "./icons";
 import classes from "./SdkKey.module.css";
 
 export function SdkKey({ project }: { project: Project }) {
-  return project.sdk_key === null ? (
-    <Text c="dimmed">{t.settings.keyNotShown}</Text>
-  ) : (
-    <VisibleKey project={project} sdkKey={project.sdk_key} />
-  );
-}
-
-function VisibleKey({ project, sdkKey }: { project: Project; sdkKey: string }) {
-  const [revealed, eye] = useDisclosure(false);
   const regeneration = useDialog();
   const { mutateAsync: regenerate } = useRegenerateKey(project.id);
   const confirm = async () => {
@@ -32,18 +24,19 @@ function VisibleKey({ project, sdkKey }: { project: Project; sdkKey: string }) {
   };
   return (
     <Stack gap="sm" align="flex-start">
-      <div className={classes.key}>
-        <code className={classes.text} data-testid="sdk-key">
-          {revealed ? sdkKey : `${sdkKey.slice(0, 8)}${"•".repeat(24)}`}
-        </code>
-        <IconButton hint={revealed ? t.settings.conceal : t.settings.reveal} onClick={eye.toggle}>
-          {revealed ? <IconEyeOff size={16} /> : <IconEye size={16} />}
-        </IconButton>
-        <CopyIcon text={sdkKey} label={t.settings.copyKey} />
-      </div>
-      <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={regeneration.open}>
+      {project.sdk_key === null ? (
+        <Text c="dimmed">{t.settings.keyNotShown}</Text>
+      ) : (
+        <VisibleKey sdkKey={project.sdk_key} />
+      )}
+      <GuardedButton
+        needs="keys:rotate"
+        variant="default"
+        leftSection={<IconRefresh size={16} />}
+        onClick={regeneration.open}
+      >
         {t.settings.regenerate}
-      </Button>
+      </GuardedButton>
       <ConfirmDialog
         title={t.settings.regenerateHeading}
         consequence={t.settings.regenerateText(project.name)}
@@ -52,5 +45,20 @@ function VisibleKey({ project, sdkKey }: { project: Project; sdkKey: string }) {
         {...regeneration.props}
       />
     </Stack>
+  );
+}
+
+function VisibleKey({ sdkKey }: { sdkKey: string }) {
+  const [revealed, eye] = useDisclosure(false);
+  return (
+    <div className={classes.key}>
+      <code className={classes.text} data-testid="sdk-key">
+        {revealed ? sdkKey : `${sdkKey.slice(0, 8)}${"•".repeat(24)}`}
+      </code>
+      <IconButton hint={revealed ? t.settings.conceal : t.settings.reveal} onClick={eye.toggle}>
+        {revealed ? <IconEyeOff size={16} /> : <IconEye size={16} />}
+      </IconButton>
+      <CopyIcon text={sdkKey} label={t.settings.copyKey} />
+    </div>
   );
 }

@@ -54,7 +54,12 @@ export function SegmentRow({ projectId, segment, onDeleted }: Props) {
         </div>
         <Uses projectId={projectId} segment={segment} />
       </div>
-      <EditMenu label={t.segments.actions(segment.name)} onEdit={editing.open} onDelete={deletion.open} />
+      <EditMenu
+        needs="segments:write"
+        label={t.segments.actions(segment.name)}
+        onEdit={editing.open}
+        onDelete={deletion.open}
+      />
       <SegmentDialog projectId={projectId} segment={segment} {...editing.props} />
       <DeleteDialog name={segment.name} consequence={t.deletion.segment} onDelete={remove} {...deletion.props} />
     </li>

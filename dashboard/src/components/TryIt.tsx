@@ -1,6 +1,6 @@
 /** Asks for a user and shows what the user would get from a flag, and why. */
 
-import { Button, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { lazy, Suspense } from "react";
 import type { Flag, FlagPath, Rule } from "../api/client";
@@ -12,6 +12,7 @@ import { t } from "../texts";
 import { Answer } from "./Answer";
 import { AttributeFields } from "./AttributeFields";
 import { Form } from "./Form";
+import { GuardedButton } from "./GuardedButton";
 import { RowsSkeleton } from "./PageSkeleton";
 import classes from "./TryIt.module.css";
 
@@ -40,9 +41,9 @@ export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => err
     }
   };
   const ask = (busy: boolean) => (
-    <Button type="submit" variant="default" loading={busy}>
+    <GuardedButton needs="flags:read" type="submit" variant="default" loading={busy}>
       {t.simulator.ask}
-    </Button>
+    </GuardedButton>
   );
   return (
     <>

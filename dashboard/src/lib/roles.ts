@@ -2,9 +2,12 @@
 
 import type { OwnPermissions, Permission, Role, Roles } from "../api/members";
 import { t } from "../texts";
+import { capitalised } from "./capitalised";
 
 export const ROLES = ["owner", "admin", "editor", "viewer"] as const satisfies readonly Role[];
 export const ENVIRONMENT_ROLES = ["admin", "editor", "viewer"] as const;
+/** In the order of the server's table. */
+export const ALL_PERMISSIONS = Object.keys(t.members.permissions) as Permission[];
 type EnvironmentRole = (typeof ENVIRONMENT_ROLES)[number];
 
 export interface RolesDraft {
@@ -29,10 +32,28 @@ export function rolesInWords({ role, environments }: Roles): string {
   return [t.members.roles[role], ...own].join(", ");
 }
 
-/** Why the account may not do something in the whole project; null if it may, or if that is not known yet. */
-export function reasonAgainst(own: OwnPermissions | undefined, permission: Permission): string | null {
-  if (!own || own.permissions.includes(permission)) return null;
-  return t.members.forbidden(t.members.roles[own.role], permission);
+/**
+ * Why the account may not do something in an environment, or without one in the whole project. Null if it may, or if
+ * that is not known yet.
+ */
+export function reasonAgainst(
+  own: OwnPermissions | undefined,
+  permission: Permission,
+  environment?: { readonly key: string; readonly name: string },
+): string | null {
+  if (!own) return null;
+  const allowed = (environment && own.environments[environment.key]) ?? own.permissions;
+  if (allowed.includes(permission)) return null;
+  const place = environment ? t.members.inEnvironment(environment.name) : t.members.inProject;
+  return t.members.forbidden(permission, place, grantersOf(own, permission));
+}
+
+/** Who can give a role with a permission: "An owner or an admin". */
+function grantersOf(own: OwnPermissions, permission: Permission): string {
+  const isOfOwners = ROLES.every((role) => role === "owner" || !own.roles[role]?.includes(permission));
+  const needed = isOfOwners ? neededFor("owner") : neededFor("viewer");
+  const names = ROLES.filter((role) => own.roles[role]?.includes(needed)).map((role) => t.members.oneOf[role]);
+  return capitalised(names.join(t.or));
 }
 
 /** Changing an owner requires more than changing another member. */

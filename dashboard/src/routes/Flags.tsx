@@ -12,6 +12,7 @@ import { CodeBlock } from "../components/CodeBlock";
 import { Empty } from "../components/Empty";
 import { FlagFilters } from "../components/FlagFilters";
 import { FlagTable } from "../components/FlagTable";
+import { GuardedButton } from "../components/GuardedButton";
 import { NewFlagDialog } from "../components/NewFlagDialog";
 import { Page } from "../components/Page";
 import { RowsSkeleton } from "../components/PageSkeleton";
@@ -21,6 +22,7 @@ import { notifyRefused } from "../lib/notify";
 import { type FlagsSearch, toFlagsSearch } from "../lib/search";
 import { createFlagCommand } from "../lib/snippets";
 import { useDialog } from "../lib/useDialog";
+import { useGuard } from "../lib/useGuard";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 
@@ -41,7 +43,13 @@ export function Flags() {
   const { mutate } = useSwitchFlag(path, ({ flag, enabled }, refusal) =>
     notifyRefused(t.flags.notSwitched(flag.name, enabled), refusal),
   );
-  const onSwitch = useCallback(({ flag }: FlagRow, enabled: boolean) => mutate({ flag, enabled }), [mutate]);
+  const { reason } = useGuard({ needs: "flags:write" });
+  const onSwitch = useCallback(
+    ({ flag }: FlagRow, enabled: boolean) => {
+      if (reason === null) mutate({ flag, enabled });
+    },
+    [mutate, reason],
+  );
   const onFilter = useCallback(
     (next: FlagsSearch) => void navigate({ search: toFlagsSearch({ ...next }), replace: true }),
     [navigate],
@@ -51,9 +59,9 @@ export function Flags() {
     input.current?.focus(); // the pressed button is about to disappear
   };
   const create = (
-    <Button leftSection={<IconPlus size={16} />} onClick={creation.open}>
+    <GuardedButton needs="flags:write" leftSection={<IconPlus size={16} />} onClick={creation.open} flex="none">
       {t.flags.new}
-    </Button>
+    </GuardedButton>
   );
   const isEmpty = flags?.length === 0;
   return (

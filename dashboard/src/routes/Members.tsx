@@ -6,17 +6,16 @@ import { lazy, useRef } from "react";
 import { invitationsQuery } from "../api/invitations";
 import { membersQuery, permissionsQuery } from "../api/members";
 import { GuardedButton } from "../components/GuardedButton";
-import { IconHistory, IconLock, IconPlus } from "../components/icons";
+import { IconGroup, IconHistory, IconLock, IconPlus } from "../components/icons";
 import { InvitationRow } from "../components/InvitationRow";
 import { InviteDialog } from "../components/MemberDialogs";
 import { MemberRow } from "../components/MemberRow";
 import classes from "../components/Members.module.css";
-import { OwnPermissions } from "../components/OwnPermissions";
+import { OwnPermissions, RolePermissions } from "../components/PermissionTables";
 import { Page } from "../components/Page";
 import { RowsSkeleton } from "../components/PageSkeleton";
 import { LoadFailed } from "../components/ProblemPage";
 import { Unfold } from "../components/Unfold";
-import { reasonAgainst } from "../lib/roles";
 import { currentSession } from "../lib/session";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
@@ -38,7 +37,7 @@ export function Members() {
   const button = (
     <GuardedButton
       ref={invite}
-      reason={reasonAgainst(own, "members:write")}
+      needs="members:write"
       leftSection={<IconPlus size={16} />}
       onClick={inviting.open}
       flex="none"
@@ -71,15 +70,20 @@ export function Members() {
         {invitations && invitations.length > 0 && (
           <ul className={classes.list} aria-label={t.members.invitations}>
             {invitations.map((each) => (
-              <InvitationRow key={each.id} projectId={projectId} invitation={each} own={own} onRevoked={focusInvite} />
+              <InvitationRow key={each.id} projectId={projectId} invitation={each} onRevoked={focusInvite} />
             ))}
           </ul>
         )}
       </Stack>
       {own && (
-        <Unfold label={t.members.own} icon={<IconLock size={15} />}>
-          <OwnPermissions own={own} environments={environments} />
-        </Unfold>
+        <>
+          <Unfold label={t.members.own} icon={<IconLock size={15} />}>
+            <OwnPermissions own={own} environments={environments} />
+          </Unfold>
+          <Unfold label={t.members.matrix} icon={<IconGroup size={15} />}>
+            <RolePermissions own={own} />
+          </Unfold>
+        </>
       )}
       <Unfold label={t.members.changes} icon={<IconHistory size={15} />}>
         <ProjectChanges projectId={projectId} resource="member" />

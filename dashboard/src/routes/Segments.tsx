@@ -1,10 +1,10 @@
 /** The segments of a project: conditions with a name, which the rules of its flags can refer to. */
 
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, useRef } from "react";
 import { segmentsQuery } from "../api/segments";
 import { Empty } from "../components/Empty";
+import { GuardedButton } from "../components/GuardedButton";
 import { IconGroup, IconHistory, IconPlus } from "../components/icons";
 import { Page } from "../components/Page";
 import { RowsSkeleton } from "../components/PageSkeleton";
@@ -25,9 +25,15 @@ export function Segments() {
   const create = useRef<HTMLButtonElement>(null);
   const { data: segments, error, refetch } = useQuery(segmentsQuery(project.id));
   const button = (
-    <Button ref={create} leftSection={<IconPlus size={16} />} onClick={creation.open} flex="none">
+    <GuardedButton
+      needs="segments:write"
+      ref={create}
+      leftSection={<IconPlus size={16} />}
+      onClick={creation.open}
+      flex="none"
+    >
       {t.segments.new}
-    </Button>
+    </GuardedButton>
   );
   const isEmpty = segments?.length === 0;
   return (

@@ -1,6 +1,6 @@
 /** A project's name, SDK key, environments and deletion. */
 
-import { Button, Stack, Text, Title } from "@mantine/core";
+import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -10,11 +10,13 @@ import { DeleteDialog } from "../components/ConfirmDialog";
 import { DialogForm } from "../components/DialogForm";
 import { EnvironmentList } from "../components/EnvironmentList";
 import { DescriptionField, NameField } from "../components/fields";
+import { GuardedButton } from "../components/GuardedButton";
 import { Page } from "../components/Page";
 import { SdkKey } from "../components/SdkKey";
 import { described } from "../lib/described";
 import { notifyDone } from "../lib/notify";
 import { useDialog } from "../lib/useDialog";
+import { useGuard } from "../lib/useGuard";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
 import classes from "./Settings.module.css";
@@ -61,14 +63,15 @@ function Section({ title, text, id, children }: SectionProps) {
 function General({ project }: { project: Project }) {
   const update = useUpdateProject(project.id);
   const form = useForm({ initialValues: { name: project.name, description: project.description ?? "" } });
+  const readOnly = useGuard({ needs: "project:write" }).reason !== null;
   const save = async (values: typeof form.values) => {
     await update.mutateAsync(described(values));
     notifyDone(t.settings.saved);
   };
   return (
-    <DialogForm form={form} action={t.save} onSubmit={save}>
-      <NameField {...form.getInputProps("name")} />
-      <DescriptionField {...form.getInputProps("description")} />
+    <DialogForm form={form} action={t.save} needs="project:write" onSubmit={save}>
+      <NameField readOnly={readOnly} {...form.getInputProps("name")} />
+      <DescriptionField readOnly={readOnly} {...form.getInputProps("description")} />
     </DialogForm>
   );
 }
@@ -83,9 +86,9 @@ function DeleteProject({ project }: { project: Project }) {
   };
   return (
     <>
-      <Button variant="outline" color="alarm" onClick={deletion.open}>
+      <GuardedButton needs="project:delete" variant="outline" color="alarm" onClick={deletion.open}>
         {t.settings.deleteProject}
-      </Button>
+      </GuardedButton>
       <DeleteDialog name={project.name} consequence={t.deletion.project} onDelete={deleteIt} {...deletion.props} />
     </>
   );

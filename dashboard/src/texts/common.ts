@@ -26,6 +26,7 @@ export const problems = {
   unexpected: (status: number) => `An unexpected error occurred${status ? ` (status ${status})` : ""}. Try again.`,
   limited: (seconds: number) => `Too many requests. Try again in ${seconds} s.`,
   heading: "The data could not be loaded",
+  forbidden: "Your role does not show this",
   requestId: (id: string) => `Request ${id}`,
   notFound: "Page not found",
   notFoundDetail: "This page does not exist, was deleted, or belongs to another account.",

@@ -29,8 +29,11 @@ export const members = {
   roleInEnvironment: (name: string) => `Role in ${name}`,
   asInProject: "As in the project",
   ownerEverywhere: "The role of an owner holds in all environments.",
-  forbidden: (role: string, permission: string) =>
-    `You are ${/^[AEO]/.test(role) ? "an" : "a"} ${role.toLowerCase()} here, without the permission ${permission} in the whole project.`,
+  oneOf: { owner: "an owner", admin: "an admin", editor: "an editor", viewer: "a viewer" },
+  inProject: "in the whole project",
+  inEnvironment: (name: string) => `in the environment ${name}`,
+  forbidden: (permission: string, place: string, granters: string) =>
+    `This requires the permission ${permission} ${place}, which your role does not have. ${granters} can give you a role that has it.`,
   invite: "Invite",
   inviteDo: "Send invitation",
   inviteHint: "The link in the mail works once, for seven days, and only for this address.",
@@ -60,6 +63,7 @@ export const members = {
   transferHeading: (email: string) => `Transfer ownership to ${email}?`,
   transferText: "This member becomes an owner, and you become an admin. Only an owner can make you an owner again.",
   own: "What you may do",
+  matrix: "What each role may do",
   changes: "Changes to members",
   permission: "Permission",
   wholeProject: "Whole project",

@@ -18,7 +18,8 @@ export const settings = {
   saved: "Saved",
   sdkKey: "SDK key",
   sdkKeyText: "Your application sends it in the X-SDK-Key header. The key works in every environment of the project.",
-  keyNotShown: "Your role in this project does not show the SDK key. Ask an owner or an admin.",
+  keyNotShown:
+    "Your role does not show the SDK key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
   reveal: "Show the key",
   conceal: "Hide the key",
   copyKey: "Copy key",

@@ -3,6 +3,7 @@
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.permissions import PERMISSIONS
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.members import join, member_path
 from tests.web.conftest import ListChanges, SignUp
@@ -194,3 +195,4 @@ async def test_everyone_can_read_their_own_permissions(flagstaff: Flagstaff, eve
         "production": False,
         "staging": True,
     }
+    assert {role: set(each) for role, each in found["roles"].items()} == PERMISSIONS

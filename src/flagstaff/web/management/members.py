@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.domain.members import Member
+from flagstaff.domain.members import Member, Role
 from flagstaff.domain.moments import format_moment
-from flagstaff.domain.permissions import Permission
+from flagstaff.domain.permissions import PERMISSIONS, Permission
 from flagstaff.services.members import Members
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_array_response, json_response, no_content
@@ -45,6 +45,7 @@ class OwnPermissionsOut(BaseModel):
     role: RoleName
     permissions: list[Permission]
     environments: dict[str, list[Permission]]
+    roles: dict[Role, list[Permission]] = Field(description="What each role allows, the same in every project.")
 
 
 def _view(member: Member) -> dict[str, Any]:
@@ -115,11 +116,12 @@ async def remove_member(project_id: Id, account_id: Id, actor: CurrentActor, mem
     openapi_extra=needs(Permission.PROJECT_READ),
 )
 async def list_own_permissions(project_id: Id, actor: CurrentActor, members: Service) -> Response:
-    """What you may do in a project."""
+    """What you may do in a project, and what each role may do."""
     found = await members.list_own_permissions(actor, project_id)
     view: Mapping[str, Any] = {
         "role": found.member.role,
         "permissions": found.permissions,
         "environments": found.environments,
+        "roles": {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()},
     }
     return json_response(view)

@@ -1,22 +1,37 @@
-/** What the signed-in account may do in the whole project and in each of its environments. */
+/** Which permissions the signed-in account has, and which each role has, as the server decides them. */
 
 import { VisuallyHidden } from "@mantine/core";
 import type { Environment } from "../api/client";
 import type { OwnPermissions as Own, Permission } from "../api/members";
+import { ALL_PERMISSIONS, ROLES } from "../lib/roles";
 import { t } from "../texts";
 import { IconCheck, IconMinus } from "./icons";
 import classes from "./Members.module.css";
 
-const ALL = Object.keys(t.members.permissions) as Permission[];
-
+/** What the account may do in the whole project and in each of its environments. */
 export function OwnPermissions({ own, environments }: { own: Own; environments: readonly Environment[] }) {
   const columns = [
     { key: "", name: t.members.wholeProject, allowed: own.permissions },
     ...environments.map(({ key, name }) => ({ key, name, allowed: own.environments[key] ?? [] })),
   ];
+  return <PermissionTable label={t.members.own} columns={columns} />;
+}
+
+/** What each role may do. */
+export function RolePermissions({ own }: { own: Own }) {
+  const columns = ROLES.map((key) => ({ key, name: t.members.roles[key], allowed: own.roles[key] ?? [] }));
+  return <PermissionTable label={t.members.matrix} columns={columns} />;
+}
+
+interface Props {
+  readonly label: string;
+  readonly columns: readonly { readonly key: string; readonly name: string; readonly allowed: readonly Permission[] }[];
+}
+
+function PermissionTable({ label, columns }: Props) {
   return (
     // Focusable, because scrollable content must be scrollable by keyboard.
-    <section className={classes.scroll} tabIndex={0} aria-label={t.members.own}>
+    <section className={classes.scroll} tabIndex={0} aria-label={label}>
       <table className={classes.matrix}>
         <thead>
           <tr>
@@ -29,7 +44,7 @@ export function OwnPermissions({ own, environments }: { own: Own; environments: 
           </tr>
         </thead>
         <tbody>
-          {ALL.map((permission) => (
+          {ALL_PERMISSIONS.map((permission) => (
             <tr key={permission}>
               <th scope="row">
                 {t.members.permissions[permission]} <code>{permission}</code>

@@ -1,0 +1,36 @@
+/**
+ * Whether the signed-in account may use a control, and how a control that it may not use says so.
+ *
+ * Such a control stays in its place and can be focused, so that everyone can read the reason, but does nothing.
+ */
+
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { Environment } from "../api/client";
+import { environmentsQuery } from "../api/environments";
+import { type Permission, permissionsQuery } from "../api/members";
+import { reasonAgainst } from "./roles";
+
+export interface Guarded {
+  /** The permission that the control needs; without one, everyone may use it. */
+  readonly needs?: Permission | undefined;
+  /** Where it needs it; by default in the environment of the page, or without one in the whole project. */
+  readonly within?: Environment | undefined;
+}
+
+export function useGuard({ needs, within }: Guarded) {
+  const { projectId, environmentId } = useParams({ strict: false });
+  const enabled = needs !== undefined && projectId !== undefined;
+  const { data: own } = useQuery({ ...permissionsQuery(projectId ?? ""), enabled });
+  const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled });
+  const place = within ?? environments?.find((each) => each.id === environmentId);
+  const reason = enabled ? reasonAgainst(own, needs, place) : null;
+  return { reason, attributes: { ...(needs && { "data-needs": needs }), ...(reason !== null && disabled(reason)) } };
+}
+
+function disabled(reason: string) {
+  return { "aria-disabled": true, "aria-description": reason, "data-disabled": true } as const;
+}
+
+/** The events on which the tooltip of a disabled control shows the reason. */
+export const REASON_EVENTS = { hover: true, focus: true, touch: true };

@@ -1,0 +1,287 @@
+"""Controls that a role does not allow: disabled with the reason on every page, as the table of permissions says."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, Request, Route, expect
+
+from flagstaff.domain.members import Member, Role
+from flagstaff.domain.permissions import PERMISSIONS, Permission, may
+from flagstaff.web.app import describe_api
+from flagstaff.web.management.auth import PERMISSION
+from tests.e2e.accessibility import AXE, VARIANTS, check
+from tests.e2e.people import Person, environment_page, flag_page, invite
+from tests.support.api import Json
+from tests.support.builders import AT
+from tests.support.server import ServerProcess
+from tests.support.stores import sqlite_store
+
+VIEWER: Json = {"role": "viewer"}
+EDITOR_OF_STAGING: Json = {"role": "viewer", "environments": {"staging": "editor"}}
+ADMIN: Json = {"role": "admin"}
+# What only reads, though it is a POST, and what everyone may do.
+READING = ("/explain", "/impact")
+OF_EVERYONE = "Leave the project"
+CONTROLS = """() => [...document.querySelectorAll("main [data-needs]")].map((each) => ({
+  needs: each.dataset.needs,
+  within: each.dataset.within ?? null,
+  disabled: each.getAttribute("aria-disabled") === "true",
+  reason: each.getAttribute("aria-description"),
+  name: each.getAttribute("aria-label") ?? each.textContent,
+}))"""
+# Presses every control of the page, also those that appear meanwhile, and returns the dialogs and menus that opened.
+PRESS_ALL = """async (leftOut) => {
+  const opened = [];
+  new MutationObserver((changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => {
+    const found = node.nodeType === 1 && (node.matches("[role=dialog], [role=menu]") ? node
+      : node.querySelector("[role=dialog], [role=menu]"));
+    if (found) opened.push(found.textContent);
+  }))).observe(document.body, { childList: true, subtree: true });
+  const pressed = new Set();
+  const name = (each) => each.getAttribute("aria-label") ?? each.textContent;
+  for (;;) {
+    const next = [...document.querySelectorAll("main button, main [role=radiogroup] input")]
+      .filter((each) => each.role !== "tab" && !leftOut.includes(name(each)) && !pressed.has(name(each) + each.value))[0];
+    if (!next) return { opened, pressed: pressed.size };
+    pressed.add(name(next) + next.value);
+    next.click();
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(chromium: str, sqlite_template: Path, data_directory: Path) -> AsyncIterator[ServerProcess]:
+    """A server of which the mails can be read."""
+    async with ServerProcess(sqlite_store(sqlite_template, data_directory)) as started:
+        yield started
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def project(ada: Person) -> Json:
+    """A project of ada's that has something of everything, in two environments."""
+    project = await ada.api.create_project(name="Web shop")
+    await ada.api.create_segment(project)
+    project["flags"] = []
+    for key in ("production", "staging"):
+        environment = await ada.api.get_environment(project, key)
+        await ada.api.create_flag(environment, key="needed", name="Needed")
+        flag = await ada.api.create_flag(environment, variants=VARIANTS, prerequisites=[{"flag_key": "needed"}])
+        for value in ("ada", "grace"):
+            await ada.api.create_rule(flag, rule_value=value)
+        project["flags"].append(flag)
+    await ada.api.post(
+        f"/api/projects/{project['id']}/invitations", json={"email": "grace@example.com", "role": "viewer"}
+    )
+    return project
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
+    """Another person with an account."""
+    eve = await people.enter_async_context(Person(browser, ada.url))
+    await eve.sign_up()
+    return eve
+
+
+async def join(ada: Person, project: Json, eve: Person, data_directory: Path, roles: Json) -> Member:
+    """Make eve a member."""
+    token = await invite(ada, project, eve.email, data_directory, **roles)
+    (await eve.api.post("/api/invitations/accept", json={"token": token})).raise_for_status()
+    environments = {key: Role(each) for key, each in roles.get("environments", {}).items()}
+    return Member(uuid4(), uuid4(), eve.email, Role(roles["role"]), environments, AT)
+
+
+def pages(project: Json) -> list[tuple[str, str | None, str]]:
+    """Each page of a project, with the key of its environment and a heading that it has once it is loaded."""
+    whole = [
+        (f"/projects/{project['id']}/{page}", None, heading)
+        for page, heading in (("segments", "Beta testers"), ("members", "Members"), ("settings", "Project settings"))
+    ]
+    for key, flag in zip(("production", "staging"), project["flags"], strict=True):
+        here = environment_page({"project_id": project["id"], "id": flag["environment_id"]})
+        whole += [(here, key, "Flags"), (f"{here}/history", key, "Evaluations"), (f"{here}/changes", key, "Changes")]
+        whole += [(f"{flag_page(flag)}?tab={tab}", key, flag["name"]) for tab in ("overview", "history", "code")]
+    return whole
+
+
+async def open_page(page: Page, path: str, heading: str) -> list[Any]:
+    """Open a page; return its controls that need a permission."""
+    await page.goto(path)
+    await expect(page.get_by_role("heading", name=heading, exact=True).first).to_be_visible()
+    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    found: list[Any] = await page.evaluate(CONTROLS)
+    return found
+
+
+@pytest.mark.parametrize("roles", [VIEWER, EDITOR_OF_STAGING, ADMIN], ids=["viewer", "editor of staging", "admin"])
+async def test_each_control_is_disabled_as_the_table_says_and_names_the_permission(
+    ada: Person, eve: Person, project: Json, data_directory: Path, roles: Json
+) -> None:
+    member = await join(ada, project, eve, data_directory, roles)
+    seen: set[str] = set()
+    for path, environment, heading in pages(project):
+        for each in await open_page(eve.page, path, heading):
+            place = each["within"] if path.endswith("settings") else environment
+            assert each["within"] == place, (path, each)
+            allowed = may(member, Permission(each["needs"]), place)
+            assert each["disabled"] is not allowed, (path, each)
+            assert allowed or f"requires the permission {each['needs']} in the " in each["reason"], (path, each)
+            seen.add(each["needs"])
+    assert seen >= PERMISSIONS[Role.OWNER] & {
+        Permission(f"{name}:write") for name in ("flags", "rules", "segments", "environments", "project", "members")
+    } | {Permission.KEYS_ROTATE, Permission.PROJECT_DELETE}
+
+
+async def test_no_control_of_a_viewer_writes_or_opens_a_form(
+    ada: Person, eve: Person, project: Json, data_directory: Path
+) -> None:
+    await join(ada, project, eve, data_directory, VIEWER)
+    written: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method != "GET" and not request.url.endswith(READING):
+            written.append(f"{request.method} {request.url}")
+
+    eve.page.on("request", note)
+    for path, _, heading in pages(project):
+        await open_page(eve.page, path, heading)
+        found = await eve.page.evaluate(PRESS_ALL, [OF_EVERYONE])
+        assert (found["opened"], written) == ([], []), path
+    await eve.page.goto(pages(project)[3][0])
+    await eve.page.get_by_role("link", name="Needed").focus()
+    for key in ("Space", "j", "Space"):
+        await eve.page.keyboard.press(key)
+    switch = eve.page.get_by_role("switch").first
+    await switch.focus()
+    await eve.page.keyboard.press("Space")
+    await expect(eve.page.get_by_role("tooltip")).to_contain_text("requires the permission flags:write")
+    await expect(switch).to_have_attribute("aria-checked", "true")
+    assert written == []
+
+
+async def test_each_control_names_the_permission_that_the_server_requires(ada: Person, project: Json) -> None:
+    sent: list[str] = []
+
+    async def stop(route: Route) -> None:
+        if route.request.method == "GET":
+            await route.fallback()
+            return
+        sent.append(required_by(route.request))
+        await route.abort()
+
+    await ada.page.route("**/api/**", stop)
+    for path, environment, heading in pages(project):
+        if environment == "staging":
+            continue  # the same controls as in production
+        for place, control in enumerate(await open_page(ada.page, path, heading)):
+            choice, choices = 0, 0 if control["disabled"] else 1
+            while choice < choices:
+                await open_page(ada.page, path, heading)
+                choices = await use(ada.page, place, choice, sent)
+                expected = {"owners:write": "members:write"}.get(control["needs"], control["needs"])
+                assert set(sent) == {expected}, (path, control)
+                sent.clear()
+                choice += 1
+
+
+def required_by(request: Request) -> str:
+    """The permission that the operation of a request requires."""
+    path = request.url.partition("/api/")[2].partition("?")[0]
+    for template, operations in describe_api()["paths"].items():
+        pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template.removeprefix("/api/")))
+        if re.fullmatch(pattern, path) and request.method.lower() in operations:
+            required: str = operations[request.method.lower()][PERMISSION]
+            return required
+    raise AssertionError(request.url)
+
+
+async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
+    """Use a control, or a choice of its menu, until a request is sent; return how many choices there are."""
+    control = page.locator("main [data-needs]").nth(place)
+    choices, submit = 1, page.get_by_role("dialog").locator("[type=submit]")
+    if await control.get_attribute("role") == "radiogroup":
+        await control.locator("label").last.click()
+    else:
+        await control.click()
+    if await control.get_attribute("aria-haspopup") == "menu":
+        items = page.get_by_role("menuitem")
+        await expect(items.first).to_be_visible()
+        choices = await items.count()
+        await items.nth(choice).click()
+    async with asyncio.timeout(15):
+        while not sent and not await submit.count():
+            pass
+        if not sent:
+            name = page.get_by_role("dialog").get_by_label("Type the name to confirm")
+            if await name.count():
+                await name.fill(await page.get_by_role("dialog").locator(".mono").inner_text())
+            await submit.click()
+        while not sent:
+            await page.evaluate("1")
+    return choices
+
+
+async def test_a_role_that_is_lost_while_a_form_is_open_ends_in_a_message(
+    ada: Person, eve: Person, project: Json, data_directory: Path
+) -> None:
+    await join(ada, project, eve, data_directory, {"role": "editor"})
+    path, _, heading = pages(project)[3]
+    await open_page(eve.page, path, heading)
+    await eve.press("New flag")
+    dialog = eve.page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Search")
+    members = f"/api/projects/{project['id']}/members"
+    eve_id = (await eve.api.get("/api/me")).json()["user_id"]
+    (await ada.api.put(f"{members}/{eve_id}", json={"role": "viewer"})).raise_for_status()
+    await dialog.get_by_role("button", name="Create flag").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("This requires the permission flags:write")
+    await eve.page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    button = eve.page.get_by_role("button", name="New flag")
+    await expect(button).to_be_focused()
+    await expect(button).to_have_attribute("aria-disabled", "true")
+    (await ada.api.put(f"{members}/{eve_id}", json={"role": "editor"})).raise_for_status()
+    await open_page(eve.page, path, heading)
+    (await ada.api.delete(f"{members}/{eve_id}")).raise_for_status()
+    await eve.page.get_by_role("switch").first.click()
+    await eve.sees_heading("Page not found")
+
+
+async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_cannot_be_edited(
+    ada: Person, eve: Person, project: Json, data_directory: Path
+) -> None:
+    await join(ada, project, eve, data_directory, VIEWER)
+    await open_page(eve.page, f"/projects/{project['id']}/settings", "Project settings")
+    await eve.sees("Your role does not show the SDK key, which requires the permission keys:read")
+    await expect(eve.page.get_by_label("Name")).to_have_attribute("readonly", "")
+    await eve.page.get_by_label("Name").press("Enter")
+    save = eve.page.get_by_role("button", name="Save")
+    await save.focus()
+    await expect(eve.page.get_by_role("tooltip")).to_contain_text("requires the permission project:write")
+    await eve.page.keyboard.press("Enter")
+    assert project["name"] == (await ada.api.get(f"/api/projects/{project['id']}")).json()["name"]
+    if AXE.is_file():
+        for path, _, heading in pages(project):
+            await open_page(eve.page, path, heading)
+            await check(eve, f"{path} for a viewer")
+
+
+async def test_the_roles_are_shown_as_a_table(ada: Person, project: Json) -> None:
+    await ada.page.goto(f"/projects/{project['id']}/members")
+    await ada.press("What each role may do")
+    table = ada.page.get_by_role("region", name="What each role may do")
+    await expect(table.get_by_role("columnheader")).to_have_text(["Permission", "Owner", "Admin", "Editor", "Viewer"])
+    rows = table.get_by_role("row")
+    assert await rows.locator("code").all_inner_texts() == list(Permission)
+    for permission in Permission:
+        row = rows.filter(has=ada.page.get_by_text(permission, exact=True))
+        words = ["yes" if permission in PERMISSIONS[role] else "no" for role in Role]
+        await expect(row.get_by_role("cell")).to_have_text(words)
