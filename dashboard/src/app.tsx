@@ -37,14 +37,21 @@ export function App() {
   );
 }
 
+/** The queries whose results change with the role. */
+const OF_ROLE = ["permissions", "project"];
+
 function createCache(): QueryClient {
-  // Whoever is refused for a role that has changed sees at once what else it no longer allows.
+  // Whoever is refused, for a role that has changed, sees at once what else it no longer allows.
   const onError = (error: Error) => {
-    if (!isProblem(error, "forbidden")) return;
-    for (const changed of ["permissions", "project"]) void cache.invalidateQueries({ queryKey: [changed] });
+    if (!isProblem(error, "forbidden") && !isProblem(error, "not_found")) return;
+    for (const changed of OF_ROLE) void cache.invalidateQueries({ queryKey: [changed] });
   };
   const cache = new QueryClient({
-    queryCache: new QueryCache({ onError }),
+    queryCache: new QueryCache({
+      onError: (error, { queryKey }) => {
+        if (!OF_ROLE.includes(String(queryKey[0]))) onError(error);
+      },
+    }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: { staleTime: 10_000, retry: (failures, error) => failures < 2 && isWorthRepeating(error) },

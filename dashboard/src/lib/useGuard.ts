@@ -25,7 +25,8 @@ export function useGuard({ needs, within }: Guarded) {
   const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled });
   const place = within ?? environments?.find((each) => each.id === environmentId);
   const reason = enabled ? reasonAgainst(own, needs, place) : null;
-  return { reason, attributes: { ...(needs && { "data-needs": needs }), ...(reason !== null && disabled(reason)) } };
+  const named = needs && { "data-needs": needs, "data-within": place?.key };
+  return { reason, attributes: { ...named, ...(reason !== null && disabled(reason)) } };
 }
 
 function disabled(reason: string) {
