@@ -96,6 +96,11 @@ const ownAccount = createRoute({
   path: "/account",
   component: lazyRouteComponent(() => import("./routes/Account"), "Account"),
 });
+const ownTokens = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/account/tokens",
+  component: lazyRouteComponent(() => import("./routes/Tokens"), "OwnTokens"),
+});
 const projects = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
@@ -142,6 +147,11 @@ const members = createRoute({
   path: "/members",
   component: lazyRouteComponent(() => import("./routes/Members"), "Members"),
 });
+const projectTokens = createRoute({
+  getParentRoute: () => project,
+  path: "/tokens",
+  component: lazyRouteComponent(() => import("./routes/Tokens"), "ProjectTokens"),
+});
 const environment = createRoute({
   getParentRoute: () => project,
   path: "/environments/$environmentId",
@@ -179,12 +189,14 @@ const tree = root.addChildren([
   account.addChildren([signIn, register, forgotPassword, resetPassword, invitation, providerSignIn]),
   signedIn.addChildren([
     ownAccount,
+    ownTokens,
     projects,
     project.addChildren([
       projectHome,
       settings,
       segments,
       members,
+      projectTokens,
       environment.addChildren([flags, flag, history, changes]),
     ]),
   ]),

@@ -5,7 +5,7 @@ import { signOut } from "../api/accounts";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
 import { FirstFocus } from "./FirstFocus";
-import { IconBook, IconLock, IconLogout } from "./icons";
+import { IconBook, IconLock, IconLogout, IconTerminal } from "./icons";
 import { MenuItemLink } from "./links";
 import classes from "./AccountMenu.module.css";
 
@@ -38,6 +38,9 @@ export function AccountMenu() {
         </Menu.Item>
         <MenuItemLink to="/account" leftSection={<IconLock size={16} />}>
           {t.accounts.heading}
+        </MenuItemLink>
+        <MenuItemLink to="/account/tokens" leftSection={<IconTerminal size={16} />}>
+          {t.tokens.own}
         </MenuItemLink>
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
           {t.shell.signOut}

@@ -131,6 +131,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
             onClick: () => navigate({ to: "/projects/$projectId/members", params }),
           },
           {
+            id: "tokens",
+            label: t.tokens.heading,
+            onClick: () => navigate({ to: "/projects/$projectId/tokens", params }),
+          },
+          {
             id: "settings",
             label: t.shell.settings,
             onClick: () => navigate({ to: "/projects/$projectId/settings", params }),

@@ -45,7 +45,7 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
 }
 
 /** What the account may not see, and what it can do about it. Trying again does not help. */
-function Locked({ title, text }: { title: string; text: string }) {
+export function Locked({ title, text }: { title: string; text: string }) {
   return (
     <Alert color="signal" variant="light" icon={<IconLock />} title={title}>
       {text}

@@ -45,6 +45,14 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
         {t.shell.members}
       </Link>
       <Link
+        to="/projects/$projectId/tokens"
+        params={{ projectId }}
+        className={classes.section}
+        activeProps={activeProps}
+      >
+        {t.tokens.section}
+      </Link>
+      <Link
         to="/projects/$projectId/settings"
         params={{ projectId }}
         className={classes.section}

@@ -126,3 +126,14 @@ function managementCommand(address: string, body: object): string {
 function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** A call that a new access token allows, whatever its permissions are. */
+export function tokenCommand(
+  origin: string,
+  projectId: string | null,
+  { token, permissions }: { readonly token: string; readonly permissions: readonly string[] },
+): string {
+  const projects = projectId === null ? "projects" : `projects/${projectId}`;
+  const path = permissions.includes("project:read") ? projects : "me";
+  return `curl -s ${origin}/api/${path} -H ${shell(`Authorization: Bearer ${token}`)}`;
+}

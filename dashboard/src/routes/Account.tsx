@@ -5,6 +5,7 @@ import { useForm } from "@mantine/form";
 import { useChangePassword } from "../api/accounts";
 import { NewPasswordField, PasswordField } from "../components/AccountForm";
 import { DialogForm } from "../components/DialogForm";
+import { AnchorLink } from "../components/links";
 import { Page } from "../components/Page";
 import { SessionList } from "../components/SessionList";
 import { notifyDone } from "../lib/notify";
@@ -30,6 +31,7 @@ export function Account() {
         </DialogForm>
       </Stack>
       <SessionList />
+      <AnchorLink to="/account/tokens">{t.tokens.own}</AnchorLink>
     </Page>
   );
 }

@@ -10,6 +10,7 @@ import { prerequisites } from "./prerequisites";
 import { secondFactor } from "./secondFactor";
 import { segments } from "./segments";
 import { sessions } from "./sessions";
+import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
 import { impact, simulator, trace } from "./simulator";
 import { variants } from "./variants";
@@ -38,6 +39,7 @@ export const t = {
   settings,
   shell,
   simulator,
+  tokens,
   trace,
   users,
   variants,

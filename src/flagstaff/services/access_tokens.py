@@ -21,7 +21,7 @@ from flagstaff.services.sightings import Sightings
 from flagstaff.services.tokens import hash_token
 from flagstaff.storage import access_tokens, accounts, environments, members
 from flagstaff.storage.changes import record
-from flagstaff.storage.database import Connection, Database
+from flagstaff.storage.database import Connection, Database, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class AccessTokens:
             await accounts.lock_account(connection, actor.account_id)
             await self._require_permissions(connection, actor.account_id, wanted)
             present = await access_tokens.list_own_tokens(connection, actor.account_id)
-            self.quota_of_account.require_room(len(present))
+            await self._make_room(transaction, actor, self.quota_of_account, present)
             token, secret = await self._create(connection, actor, None, wanted)
             change = change_of(actor, "account.token_created", token.created_at, Scope(), after=token)
             await record(transaction, change)
@@ -85,10 +85,8 @@ class AccessTokens:
         """Revoke a personal token of the actor; raises Error NOT_FOUND."""
         assert actor.account_id is not None
         async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            token = _get(await access_tokens.list_own_tokens(connection, actor.account_id), token_id)
-            await access_tokens.delete_token(connection, token_id)
-            await record(transaction, change_of(actor, "account.token_deleted", self.now(), Scope(), before=token))
+            present = await access_tokens.list_own_tokens(transaction.connection, actor.account_id)
+            await self._delete(transaction, actor, _get(present, token_id))
 
     async def list_project_tokens(self, actor: Actor, project_id: UUID) -> list[AccessToken]:
         """The tokens for a project, newest first; raises Error NOT_FOUND, FORBIDDEN."""
@@ -114,7 +112,8 @@ class AccessTokens:
             for permission in wanted.permissions:
                 for _, key in there.values() or ((project_id, None),):
                     require(own, permission, key)
-            self.quota_of_project.require_room(len(await access_tokens.list_project_tokens(connection, project_id)))
+            present = await access_tokens.list_project_tokens(connection, project_id)
+            await self._make_room(transaction, actor, self.quota_of_project, present)
             token, secret = await self._create(connection, actor, project_id, wanted)
             change = change_of(actor, "token.created", token.created_at, Scope(project_id), after=token)
             await record(transaction, change)
@@ -125,9 +124,8 @@ class AccessTokens:
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await open_membership(connection, actor, project_id, Permission.TOKENS_WRITE, for_update=True)
-            token = _get(await access_tokens.list_project_tokens(connection, project_id), token_id)
-            await access_tokens.delete_token(connection, token_id)
-            await record(transaction, change_of(actor, "token.deleted", self.now(), Scope(project_id), before=token))
+            present = await access_tokens.list_project_tokens(connection, project_id)
+            await self._delete(transaction, actor, _get(present, token_id))
 
     async def write_last_used(self) -> None:
         """Write when tokens were last used, if that was some minutes after the time in the database."""
@@ -135,6 +133,28 @@ class AccessTokens:
         if used:
             async with self.database.transaction() as transaction:
                 await access_tokens.note_used(transaction.connection, used)
+
+    async def _make_room(
+        self, transaction: Transaction, actor: Actor, quota: Quota, present: list[AccessToken]
+    ) -> None:
+        """Delete the tokens that expired first if there is no room for another; raise Error CONFLICT if none has.
+
+        Expired tokens are kept as long as there is room, because they explain why a script no longer works.
+        """
+        expired = sorted(
+            (each.expires_at, each.id)
+            for each in present
+            if each.expires_at is not None and each.expires_at <= self.now()
+        )
+        surplus = expired[: max(0, len(present) + 1 - quota.maximum)]
+        for _, token_id in surplus:
+            await self._delete(transaction, actor, _get(present, token_id))
+        quota.require_room(len(present) - len(surplus))
+
+    async def _delete(self, transaction: Transaction, actor: Actor, token: AccessToken) -> None:
+        await access_tokens.delete_token(transaction.connection, token.id)
+        action = "account.token_deleted" if token.project_id is None else "token.deleted"
+        await record(transaction, change_of(actor, action, self.now(), Scope(token.project_id), before=token))
 
     async def _create(
         self, connection: Connection, actor: Actor, project_id: UUID | None, wanted: Wanted

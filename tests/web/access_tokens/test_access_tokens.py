@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -323,6 +324,23 @@ async def test_there_is_room_for_so_many_tokens(ada: Caller, project: Json) -> N
         answers = [await ada.post(path, json=BODY) for _ in range(3)]
         assert [each.status_code for each in answers] == [201, 201, 409]
         assert setting in answers[2].json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "environ", [{"FLAGSTAFF_MAX_TOKENS_PER_ACCOUNT": "3", "FLAGSTAFF_MAX_TOKENS_PER_PROJECT": "3"}]
+)
+async def test_an_expired_token_gives_its_place_to_a_new_one(ada: Caller, project: Json, clock: Clock) -> None:
+    for path in (OWN, of(project)):
+        for name, hours in (("later", 3), ("first", 1), ("second", 2)):
+            expires_at = (clock() + timedelta(hours=hours)).isoformat()
+            created(await ada.post(path, json={**BODY, "name": name, "expires_at": expires_at}))
+        assert (await ada.post(path, json=BODY)).status_code == 409
+        clock.advance(hours=2)
+        assert [each["name"] for each in (await ada.get(path)).json()] == ["second", "first", "later"]
+        for name, listed in (("a", ["a", "second", "later"]), ("b", ["b", "a", "later"])):
+            created(await ada.post(path, json={**BODY, "name": name}))
+            assert [each["name"] for each in (await ada.get(path)).json()] == listed
+        assert (await ada.post(path, json=BODY)).status_code == 409
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_API_RATE_LIMIT": "4/minute"}])

@@ -1,0 +1,137 @@
+/** The form for a new access token, which offers only what its maker may do. */
+
+import { Button, Checkbox, Group, Input, NativeSelect, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { useForm, type UseFormReturnType } from "@mantine/form";
+import type { Environment } from "../api/client";
+import type { OwnPermissions, Permission } from "../api/members";
+import { type CreatedToken, useCreateToken } from "../api/tokens";
+import { EXPIRIES, grantable, GROUPS, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../lib/tokenDrafts";
+import { t } from "../texts";
+import { DialogForm } from "./DialogForm";
+import { NameField } from "./fields";
+import classes from "./RowFields.module.css";
+
+export interface TokenPlace {
+  /** Null for a personal token. */
+  readonly projectId: string | null;
+  /** Of the project. */
+  readonly environments: readonly Environment[];
+  readonly own: OwnPermissions | undefined;
+}
+
+interface Props extends TokenPlace {
+  readonly onCreated: (created: CreatedToken) => void;
+  readonly onClose: () => void;
+}
+
+export function NewTokenForm({ projectId, environments, own, onCreated, onClose }: Props) {
+  const { mutateAsync: create } = useCreateToken(projectId);
+  const form = useForm<TokenDraft>({
+    initialValues: NEW_TOKEN,
+    validate: {
+      expires_at: (choice, { date }) => (choice === "date" && date === "" ? t.tokens.dateMissing : null),
+    },
+  });
+  const chosen = environments.filter((each) => form.values.environments.includes(each.id));
+  const allowed = grantable(
+    own,
+    chosen.map(({ key }) => key),
+  );
+  const submit = async (draft: TokenDraft) => onCreated(await create(tokenOf(draft, allowed, Date.now())));
+  return (
+    <DialogForm form={form} action={t.tokens.create} onSubmit={submit} onClose={onClose}>
+      <NameField placeholder={t.tokens.namePlaceholder} {...form.getInputProps("name")} />
+      {environments.length > 0 && (
+        <Checkbox.Group
+          label={`${t.tokens.environments} (${t.optional})`}
+          description={t.tokens.environmentsHint}
+          {...form.getInputProps("environments")}
+          value={[...form.values.environments]}
+        >
+          <Group gap="md" mt="xs">
+            {environments.map(({ id, name }) => (
+              <Checkbox key={id} value={id} label={name} className="break" />
+            ))}
+          </Group>
+        </Checkbox.Group>
+      )}
+      <PermissionFields form={form} allowed={allowed} isPersonal={projectId === null} />
+      <Expiry form={form} />
+    </DialogForm>
+  );
+}
+
+type DraftForm = UseFormReturnType<TokenDraft>;
+
+interface PermissionProps {
+  readonly form: DraftForm;
+  readonly allowed: readonly Permission[];
+  readonly isPersonal: boolean;
+}
+
+function PermissionFields({ form, allowed, isPersonal }: PermissionProps) {
+  const offered = (permissions: readonly Permission[]) => permissions.filter((each) => allowed.includes(each));
+  const presets = Object.entries(PRESETS) as [keyof typeof PRESETS, readonly Permission[]][];
+  const groups = Object.entries(GROUPS) as [keyof typeof GROUPS, readonly Permission[]][];
+  return (
+    <>
+      <Input.Wrapper label={t.tokens.presets} labelElement="div">
+        <Group gap="xs" role="group" aria-label={t.tokens.presets}>
+          {presets.map(([name, permissions]) => (
+            <Button
+              key={name}
+              variant="default"
+              size="compact-sm"
+              onClick={() => form.setFieldValue("permissions", offered(permissions))}
+            >
+              {t.tokens.presetNames[name]}
+            </Button>
+          ))}
+        </Group>
+      </Input.Wrapper>
+      <Checkbox.Group
+        label={t.tokens.permissions}
+        description={isPersonal ? t.tokens.ownPermissionsHint : t.tokens.permissionsHint}
+        {...form.getInputProps("permissions")}
+        value={offered(form.values.permissions)}
+      >
+        <Stack gap="sm" mt="xs">
+          {groups.map(([name, permissions]) =>
+            offered(permissions).length === 0 ? null : (
+              <fieldset key={name} className={classes.fieldset}>
+                <legend className={classes.legend}>{t.tokens.groups[name]}</legend>
+                <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
+                  {offered(permissions).map((each) => (
+                    <Checkbox key={each} value={each} label={t.members.permissions[each]} description={each} />
+                  ))}
+                </SimpleGrid>
+              </fieldset>
+            ),
+          )}
+        </Stack>
+      </Checkbox.Group>
+    </>
+  );
+}
+
+function Expiry({ form }: { form: DraftForm }) {
+  const { expires_at: choice } = form.values;
+  const { error, ...field } = form.getInputProps("expires_at") as { error?: string };
+  const hasDate = choice === "date";
+  return (
+    <>
+      <NativeSelect
+        label={t.tokens.expiry}
+        data={EXPIRIES.map((value) => ({ value, label: t.tokens.expiries[value] }))}
+        {...field}
+        error={hasDate ? undefined : error}
+      />
+      {hasDate && <TextInput type="date" label={t.tokens.date} {...form.getInputProps("date")} error={error} />}
+      {choice === "never" && (
+        <Text size="sm" c="dimmed" role="status">
+          {t.tokens.neverHint}
+        </Text>
+      )}
+    </>
+  );
+}

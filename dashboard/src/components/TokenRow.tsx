@@ -1,0 +1,86 @@
+/** An access token in the list: what it allows, how long it works and when it was used. Its secret is not known. */
+
+import { Badge } from "@mantine/core";
+import type { Environment } from "../api/client";
+import { type AccessToken, useRevokeToken } from "../api/tokens";
+import { ALL_PERMISSIONS } from "../lib/roles";
+import { inFull } from "../lib/time";
+import { expiryOf } from "../lib/tokenDrafts";
+import { useDialog } from "../lib/useDialog";
+import { t } from "../texts";
+import { ConfirmDialog } from "./ConfirmDialog";
+import { GuardedButton } from "./GuardedButton";
+import classes from "./Members.module.css";
+import { useNow, When } from "./When";
+
+interface Props {
+  readonly projectId: string | null;
+  readonly environments: readonly Environment[];
+  readonly token: AccessToken;
+  readonly onRevoked: () => void;
+}
+
+export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
+  const revocation = useDialog();
+  const expiry = expiryOf(token, useNow());
+  const { mutateAsync: revoke } = useRevokeToken(projectId);
+  const revokeIt = async () => {
+    await revoke(token.id);
+    onRevoked();
+  };
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{token.name}</span>{" "}
+        {expiry === "expired" && <Badge color="alarm.8">{t.tokens.expired}</Badge>}
+        {expiry === "soon" && <Badge color="yellow.9">{t.tokens.expiresSoon}</Badge>}
+        <span className={classes.roles}>{permissionsInWords(token)}</span>
+        <span className={classes.roles}>
+          {projectId !== null && `${environmentsInWords(token, environments)} · `}
+          {expiryInWords(token, expiry === "expired")} ·{" "}
+          {token.last_used_at === null ? (
+            t.tokens.neverUsed
+          ) : (
+            <>
+              {t.tokens.lastUsed} <When at={token.last_used_at} />
+            </>
+          )}{" "}
+          · {projectId === null ? t.tokens.created : t.tokens.createdBy(token.email)} <When at={token.created_at} />
+        </span>
+      </div>
+      <GuardedButton
+        {...(projectId !== null && { needs: "tokens:write" })}
+        variant="default"
+        size="compact-sm"
+        label={t.tokens.revokeOf(token.name)}
+        onClick={revocation.open}
+      >
+        {t.tokens.revoke}
+      </GuardedButton>
+      <ConfirmDialog
+        title={t.tokens.revokeHeading(token.name)}
+        consequence={expiry === "expired" ? t.tokens.revokeExpiredText : t.tokens.revokeText}
+        action={t.tokens.revoke}
+        onConfirm={revokeIt}
+        {...revocation.props}
+      />
+    </li>
+  );
+}
+
+function permissionsInWords({ permissions }: AccessToken): string {
+  if (permissions.length === 0) return t.tokens.noPermissions;
+  if (permissions.length === ALL_PERMISSIONS.length) return t.tokens.allPermissions;
+  return `${permissions.map((each) => t.members.permissions[each]).join("; ")}.`;
+}
+
+function environmentsInWords({ environments: ids }: AccessToken, environments: readonly Environment[]): string {
+  if (ids === null) return t.tokens.everywhere;
+  const names = environments.filter((each) => ids.includes(each.id)).map((each) => each.name);
+  return names.length > 0 ? t.tokens.inEnvironments(names.join(", ")) : t.tokens.nowhere;
+}
+
+function expiryInWords({ expires_at: at }: AccessToken, hasExpired: boolean): string {
+  if (at === null) return t.tokens.expiresNever;
+  return hasExpired ? t.tokens.expiredOn(inFull(at)) : t.tokens.expiresOn(inFull(at));
+}

@@ -1,0 +1,86 @@
+/** Access tokens: one's own, and those for a project. */
+
+import { useQuery } from "@tanstack/react-query";
+import { lazy, useRef } from "react";
+import { permissionsQuery } from "../api/members";
+import { tokensQuery } from "../api/tokens";
+import { Empty } from "../components/Empty";
+import { GuardedButton } from "../components/GuardedButton";
+import { IconHistory, IconLock, IconPlus } from "../components/icons";
+import classes from "../components/Members.module.css";
+import { NewTokenDialog } from "../components/NewTokenDialog";
+import type { TokenPlace } from "../components/NewTokenForm";
+import { Page } from "../components/Page";
+import { RowsSkeleton } from "../components/PageSkeleton";
+import { LoadFailed, Locked } from "../components/ProblemPage";
+import { TokenRow } from "../components/TokenRow";
+import { Unfold } from "../components/Unfold";
+import { useDialog } from "../lib/useDialog";
+import { useGuard } from "../lib/useGuard";
+import { useEnvironments, useProject } from "../lib/useHere";
+import { t } from "../texts";
+
+const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
+
+export function OwnTokens() {
+  return <Tokens projectId={null} environments={[]} own={undefined} />;
+}
+
+export function ProjectTokens() {
+  const { id } = useProject();
+  const { data: own } = useQuery(permissionsQuery(id));
+  return <Tokens projectId={id} environments={useEnvironments()} own={own} />;
+}
+
+function Tokens(place: TokenPlace) {
+  const { projectId, environments } = place;
+  const create = useRef<HTMLButtonElement>(null);
+  const creation = useDialog();
+  const { reason } = useGuard({ needs: projectId === null ? undefined : "tokens:read" });
+  const isShown = reason === null;
+  const { data: tokens, error, refetch } = useQuery({ ...tokensQuery(projectId), enabled: isShown });
+  const button = (
+    <GuardedButton
+      {...(projectId !== null && { needs: "tokens:write" })}
+      ref={create}
+      leftSection={<IconPlus size={16} />}
+      onClick={creation.open}
+      flex="none"
+    >
+      {t.tokens.new}
+    </GuardedButton>
+  );
+  return (
+    <Page
+      title={projectId === null ? t.tokens.own : t.tokens.heading}
+      intro={projectId === null ? t.tokens.ownIntro : t.tokens.projectIntro}
+      actions={button}
+    >
+      {!isShown && <Locked title={t.problems.forbidden} text={reason} />}
+      {isShown && error && !tokens && <LoadFailed error={error} onRetry={refetch} />}
+      {isShown && !tokens && !error && <RowsSkeleton rows={3} height={72} />}
+      {isShown && tokens?.length === 0 && (
+        <Empty icon={<IconLock size={22} />} title={t.tokens.emptyHeading} text={t.tokens.emptyText} />
+      )}
+      {isShown && tokens && tokens.length > 0 && (
+        <ul className={classes.list} aria-label={t.tokens.heading}>
+          {tokens.map((each) => (
+            <TokenRow
+              key={each.id}
+              projectId={projectId}
+              environments={environments}
+              token={each}
+              onRevoked={() => create.current?.focus()}
+            />
+          ))}
+        </ul>
+      )}
+      {projectId !== null && (
+        <Unfold label={t.tokens.changes} icon={<IconHistory size={15} />}>
+          <ProjectChanges projectId={projectId} resource="token" />
+        </Unfold>
+      )}
+      <NewTokenDialog {...place} {...creation.props} />
+    </Page>
+  );
+}
