@@ -65,6 +65,7 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
           aria-label={t.rules.elseLabel}
           value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
           readOnly={reason !== null}
+          opacity={reason === null ? 1 : 0.55}
           onChange={choose}
           data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
           {...attributes}

@@ -71,7 +71,7 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
 function permissionsInWords({ permissions }: AccessToken): string {
   if (permissions.length === 0) return t.tokens.noPermissions;
   if (permissions.length === ALL_PERMISSIONS.length) return t.tokens.allPermissions;
-  return `${permissions.map((each) => t.members.permissions[each]).join("; ")}.`;
+  return `${permissions.map((each) => t.members.permissions[each]).join(". ")}.`;
 }
 
 function environmentsInWords({ environments: ids }: AccessToken, environments: readonly Environment[]): string {
