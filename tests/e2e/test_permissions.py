@@ -1,23 +1,19 @@
 """Controls that a role does not allow: disabled with the reason on every page, as the table of permissions says."""
 
-import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, Request, Route, expect
+from playwright.async_api import Browser, Request, Route, expect
 
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission, may
-from flagstaff.web.app import describe_api
-from flagstaff.web.management.auth import PERMISSION
 from tests.e2e.accessibility import AXE, VARIANTS, check
-from tests.e2e.people import Person, environment_page, flag_page, invite
+from tests.e2e.controls import PRESS_ALL, open_page, pages, required_by, use
+from tests.e2e.people import Person, invite
 from tests.support.api import Json
 from tests.support.builders import AT
 from tests.support.server import ServerProcess
@@ -29,32 +25,6 @@ ADMIN: Json = {"role": "admin"}
 # What only reads, though it is a POST, and what everyone may do.
 READING = ("/explain", "/impact")
 OF_EVERYONE = "Leave the project"
-CONTROLS = """() => [...document.querySelectorAll("main [data-needs]")].map((each) => ({
-  needs: each.dataset.needs,
-  within: each.dataset.within ?? null,
-  disabled: each.getAttribute("aria-disabled") === "true",
-  reason: each.getAttribute("aria-description"),
-  name: each.getAttribute("aria-label") ?? each.textContent,
-}))"""
-# Presses every control of the page, also those that appear meanwhile, and returns the dialogs and menus that opened.
-PRESS_ALL = """async (leftOut) => {
-  const opened = [];
-  new MutationObserver((changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => {
-    const found = node.nodeType === 1 && (node.matches("[role=dialog], [role=menu]") ? node
-      : node.querySelector("[role=dialog], [role=menu]"));
-    if (found) opened.push(found.textContent);
-  }))).observe(document.body, { childList: true, subtree: true });
-  const pressed = new Set();
-  const name = (each) => each.getAttribute("aria-label") ?? each.textContent;
-  for (;;) {
-    const next = [...document.querySelectorAll("main button, main [role=radiogroup] input")]
-      .find((each) => each.role !== "tab" && name(each) !== leftOut && !pressed.has(name(each) + each.value));
-    if (!next) return { opened, pressed: pressed.size };
-    pressed.add(name(next) + next.value);
-    next.click();
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  }
-}"""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -99,27 +69,6 @@ async def join(ada: Person, project: Json, eve: Person, data_directory: Path, ro
     (await eve.api.post("/api/invitations/accept", json={"token": token})).raise_for_status()
     environments = {key: Role(each) for key, each in roles.get("environments", {}).items()}
     return Member(uuid4(), uuid4(), eve.email, Role(roles["role"]), environments, AT)
-
-
-def pages(project: Json) -> list[tuple[str, str | None]]:
-    """Each page of a project, with the key of its environment."""
-    whole: list[tuple[str, str | None]] = [
-        (f"/projects/{project['id']}/{page}", None) for page in ("segments", "members", "tokens", "settings")
-    ]
-    for key, flag in zip(("production", "staging"), project["flags"], strict=True):
-        here = environment_page({"project_id": project["id"], "id": flag["environment_id"]})
-        whole += [(f"{here}{page}", key) for page in ("", "/history", "/changes")]
-        whole += [(f"{flag_page(flag)}?tab={tab}", key) for tab in ("overview", "history", "changes", "code")]
-    return whole
-
-
-async def open_page(page: Page, path: str) -> list[Any]:
-    """Open a page; return its controls that need a permission."""
-    await page.goto(path)
-    await expect(page.get_by_role("heading", level=1)).to_be_visible()
-    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
-    found: list[Any] = await page.evaluate(CONTROLS)
-    return found
 
 
 @pytest.mark.parametrize("roles", [VIEWER, EDITOR_OF_STAGING, ADMIN], ids=["viewer", "editor of staging", "admin"])
@@ -194,43 +143,6 @@ async def test_each_control_names_the_permission_that_the_server_requires(ada: P
                 assert set(sent) == {expected}, (path, control)
                 sent.clear()
                 choice += 1
-
-
-def required_by(request: Request) -> str:
-    """The permission that the operation of a request requires."""
-    path = request.url.partition("/api/")[2].partition("?")[0]
-    for template, operations in describe_api()["paths"].items():
-        pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template.removeprefix("/api/")))
-        if re.fullmatch(pattern, path) and request.method.lower() in operations:
-            required: str = operations[request.method.lower()][PERMISSION]
-            return required
-    raise AssertionError(request.url)
-
-
-async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
-    """Use a control, or a choice of its menu, until a request is sent; return how many choices there are."""
-    control = page.locator("main [data-needs]").nth(place)
-    choices, submit = 1, page.get_by_role("dialog").locator("[type=submit]")
-    if await control.get_attribute("role") == "radiogroup":
-        await control.locator("label").last.click()
-    else:
-        await control.click()
-    if await control.get_attribute("aria-haspopup") == "menu":
-        items = page.get_by_role("menuitem")
-        await expect(items.first).to_be_visible()
-        choices = await items.count()
-        await items.nth(choice).click()
-    async with asyncio.timeout(15):
-        while not sent and not await submit.count():
-            pass
-        if not sent:
-            name = page.get_by_role("dialog").get_by_label("Type the name to confirm")
-            if await name.count():
-                await name.fill(await page.get_by_role("dialog").locator(".mono").inner_text())
-            await submit.click()
-        while not sent:
-            await page.evaluate("1")
-    return choices
 
 
 async def test_a_role_that_is_lost_while_a_form_is_open_ends_in_a_message(

@@ -1,0 +1,97 @@
+"""The controls of every page of a project that need a permission: found, used, and compared with what is sent."""
+
+import asyncio
+import re
+from typing import Any
+
+from playwright.async_api import Page, Request, expect
+
+from flagstaff.web.app import describe_api
+from flagstaff.web.management.auth import PERMISSION
+from tests.e2e.people import environment_page, flag_page
+from tests.support.api import Json
+
+CONTROLS = """() => [...document.querySelectorAll("main [data-needs]")].map((each) => ({
+  needs: each.dataset.needs,
+  within: each.dataset.within ?? null,
+  disabled: each.getAttribute("aria-disabled") === "true",
+  reason: each.getAttribute("aria-description"),
+  name: each.getAttribute("aria-label") ?? each.textContent,
+}))"""
+# Presses every control of the page, also those that appear meanwhile, and returns the dialogs and menus that opened.
+PRESS_ALL = """async (leftOut) => {
+  const opened = [];
+  new MutationObserver((changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => {
+    const found = node.nodeType === 1 && (node.matches("[role=dialog], [role=menu]") ? node
+      : node.querySelector("[role=dialog], [role=menu]"));
+    if (found) opened.push(found.textContent);
+  }))).observe(document.body, { childList: true, subtree: true });
+  const pressed = new Set();
+  const name = (each) => each.getAttribute("aria-label") ?? each.textContent;
+  for (;;) {
+    const next = [...document.querySelectorAll("main button, main [role=radiogroup] input")]
+      .find((each) => each.role !== "tab" && name(each) !== leftOut && !pressed.has(name(each) + each.value));
+    if (!next) return { opened, pressed: pressed.size };
+    pressed.add(name(next) + next.value);
+    next.click();
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+}"""
+
+
+def pages(project: Json) -> list[tuple[str, str | None]]:
+    """Each page of a project, with the key of its environment."""
+    whole: list[tuple[str, str | None]] = [
+        (f"/projects/{project['id']}/{page}", None) for page in ("segments", "members", "tokens", "settings")
+    ]
+    for key, flag in zip(("production", "staging"), project["flags"], strict=True):
+        here = environment_page({"project_id": project["id"], "id": flag["environment_id"]})
+        whole += [(f"{here}{page}", key) for page in ("", "/history", "/changes")]
+        whole += [(f"{flag_page(flag)}?tab={tab}", key) for tab in ("overview", "history", "changes", "code")]
+    return whole
+
+
+async def open_page(page: Page, path: str) -> list[Any]:
+    """Open a page; return its controls that need a permission."""
+    await page.goto(path)
+    await expect(page.get_by_role("heading", level=1)).to_be_visible()
+    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    found: list[Any] = await page.evaluate(CONTROLS)
+    return found
+
+
+def required_by(request: Request) -> str:
+    """The permission that the operation of a request requires."""
+    path = request.url.partition("/api/")[2].partition("?")[0]
+    for template, operations in describe_api()["paths"].items():
+        pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template.removeprefix("/api/")))
+        if re.fullmatch(pattern, path) and request.method.lower() in operations:
+            required: str = operations[request.method.lower()][PERMISSION]
+            return required
+    raise AssertionError(request.url)
+
+
+async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
+    """Use a control, or a choice of its menu, until a request is sent; return how many choices there are."""
+    control = page.locator("main [data-needs]").nth(place)
+    choices, submit = 1, page.get_by_role("dialog").locator("[type=submit]")
+    if await control.get_attribute("role") == "radiogroup":
+        await control.locator("label").last.click()
+    else:
+        await control.click()
+    if await control.get_attribute("aria-haspopup") == "menu":
+        items = page.get_by_role("menuitem")
+        await expect(items.first).to_be_visible()
+        choices = await items.count()
+        await items.nth(choice).click()
+    async with asyncio.timeout(15):
+        while not sent and not await submit.count():
+            pass
+        if not sent:
+            name = page.get_by_role("dialog").get_by_label("Type the name to confirm")
+            if await name.count():
+                await name.fill(await page.get_by_role("dialog").locator(".mono").inner_text())
+            await submit.click()
+        while not sent:
+            await page.evaluate("1")
+    return choices
