@@ -110,6 +110,7 @@ export const theme = createTheme({
         attributes: { header: { role: "none" } }, // a page must not have a second banner
       },
     },
+    Notification: { defaultProps: { closeButtonProps: { "aria-label": t.close } } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
   },
 });

@@ -1,11 +1,13 @@
 """Second factors of people: authenticator apps, which use the real time, and authenticators of browsers."""
 
+import base64
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pyotp
+from playwright.async_api import Locator
 
 from tests.e2e.conftest import UNLIMITED
 from tests.e2e.people import PASSWORD, Person
@@ -13,6 +15,14 @@ from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
 TWO_FACTOR = "/api/me/two-factor"
+JSQR = Path(__file__).parents[2] / "dashboard" / "node_modules" / "jsqr" / "dist" / "jsQR.js"
+READ_QR_CODE = """async (png) => {
+    const image = await createImageBitmap(await (await fetch(png)).blob());
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    canvas.drawImage(image, 0, 0);
+    const { data, width, height } = canvas.getImageData(0, 0, image.width, image.height);
+    return jsQR(data, width, height, { inversionAttempts: "dontInvert" })?.data ?? null;
+}"""
 AUTHENTICATOR = {
     "protocol": "ctap2",
     "transport": "internal",
@@ -34,6 +44,17 @@ async def enrol_app(person: Person) -> tuple[str, list[str]]:
     secret = begun.raise_for_status().json()["secret"]
     confirmed = await person.api.post(f"{TWO_FACTOR}/totp/confirm", json={"code": pyotp.TOTP(secret).now()})
     return secret, confirmed.raise_for_status().json()["recovery_codes"]
+
+
+async def scan(person: Person, code: Locator) -> str:
+    """What an app that scans a QR code on the screen reads. Like many cameras, it reads only dark on light."""
+    shot = base64.b64encode(await code.screenshot(animations="disabled")).decode()
+    page = await person.context.new_page()  # an empty one, whose policy allows this
+    await page.evaluate(JSQR.read_text())
+    text: str | None = await page.evaluate(READ_QR_CODE, f"data:image/png;base64,{shot}")
+    await page.close()
+    assert text is not None, "no QR code was found"
+    return text
 
 
 async def add_authenticator(person: Person) -> None:

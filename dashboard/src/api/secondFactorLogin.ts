@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { askForPasskey } from "../lib/passkeys";
-import { type CodeProof, type Method, proofOf } from "../lib/proofs";
+import { atCodeField, type CodeProof, type Method, proofOf } from "../lib/proofs";
 import { startSession } from "../lib/session";
 import { t } from "../texts";
 import { client } from "./client";
@@ -38,7 +38,7 @@ export function useCode(challenge: Challenge) {
       try {
         await prove(challenge, proofOf(code, challenge.methods));
       } catch (error) {
-        throw atTheField(error);
+        throw atCodeField(error);
       }
     },
   });
@@ -59,11 +59,4 @@ type Proof = CodeProof | { passkey: Record<string, unknown> };
 async function prove({ email, challenge }: Challenge, proof: Proof): Promise<void> {
   const { token } = await ask(client.POST("/auth/login/second-factor", { body: { challenge, ...proof } }));
   startSession({ token, email });
-}
-
-/** There is one field for both kinds of codes. */
-function atTheField(error: unknown): unknown {
-  if (!(error instanceof Problem) || error.fields.length === 0) return error;
-  const fields = error.fields.map(({ message }) => ({ field: "code", message }));
-  return new Problem(error.status, error.message, fields, error.requestId, error.document);
 }

@@ -15,7 +15,7 @@ export function Dialog({ children, ...rest }: ModalProps) {
 }
 
 /** The dialog gives the focus to its first field when it opens, which is too early if the field is not yet loaded. */
-function FirstFocused({ children }: { children: ReactNode }) {
+export function FirstFocused({ children }: { children: ReactNode }) {
   const content = useRef<HTMLDivElement>(null);
   useEffect(() => content.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus(), []);
   return <div ref={content}>{children}</div>;

@@ -1,9 +1,18 @@
 /** Passkeys in this browser. Browsers have them only on secure pages. */
 
+import { Problem } from "../api/problem";
+import { t } from "../texts";
+
 type Json = Record<string, unknown>;
 
 export function hasPasskeys(): boolean {
   return "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
+}
+
+/** Why no passkey can be made here; null if one can. */
+export function reasonAgainstPasskeys(): string | null {
+  if (!window.isSecureContext) return t.twoFactor.passkeysInsecure;
+  return hasPasskeys() ? null : t.twoFactor.passkeysUnknown;
 }
 
 /** Asks for a passkey; null if the person or the browser gave none. The options are those of the server. */
@@ -12,11 +21,30 @@ export async function askForPasskey(options: Json): Promise<Json | null> {
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
   );
   try {
-    const credential = await navigator.credentials.get({ publicKey });
-    const made: unknown = (credential as PublicKeyCredential | null)?.toJSON();
-    return (made ?? null) as Json | null;
+    return asJson(await navigator.credentials.get({ publicKey }));
   } catch (error) {
     if (error instanceof DOMException) return null; // refused or timed out
     throw error;
   }
+}
+
+/** Makes a passkey; throws a Problem in words if the person or the browser made none. */
+export async function makePasskey(options: Json): Promise<Json> {
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as unknown as PublicKeyCredentialCreationOptionsJSON,
+  );
+  try {
+    const made = asJson(await navigator.credentials.create({ publicKey }));
+    if (made) return made;
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    if (error.name === "InvalidStateError") throw new Problem(0, t.twoFactor.passkeyKnown);
+    if (error.name === "SecurityError") throw new Problem(0, t.twoFactor.passkeyElsewhere(publicKey.rp.id ?? ""));
+  }
+  throw new Problem(0, t.twoFactor.passkeyNotMade);
+}
+
+function asJson(credential: Credential | null): Json | null {
+  const json: unknown = (credential as PublicKeyCredential | null)?.toJSON();
+  return (json ?? null) as Json | null;
 }

@@ -1,5 +1,7 @@
 /** Codes that prove a second factor. */
 
+import { Problem } from "../api/problem";
+
 export type Method = "totp" | "passkey" | "recovery_code";
 
 export type CodeProof = { readonly code: string } | { readonly recovery_code: string };
@@ -9,4 +11,11 @@ export function proofOf(text: string, methods: readonly Method[]): CodeProof {
   const typed = text.replaceAll(/\s/g, "");
   const isOfApp = methods.includes("totp") && (/^\d{0,8}$/.test(typed) || !methods.includes("recovery_code"));
   return isOfApp ? { code: typed } : { recovery_code: typed };
+}
+
+/** The same error for a form with one field, "code", for both kinds of codes. */
+export function atCodeField(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.fields.length === 0) return error;
+  const fields = error.fields.map(({ field, message }) => ({ field: field.replace(/^recovery_/, ""), message }));
+  return new Problem(error.status, error.message, fields, error.requestId, error.document);
 }

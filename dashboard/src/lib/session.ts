@@ -5,6 +5,10 @@ const STORAGE_KEY = "flagstaff.session";
 export interface Session {
   readonly token: string;
   readonly email: string;
+  /** The name of the identity provider that the session came from. */
+  readonly provider?: string;
+  /** Where the session at the provider is ended. */
+  readonly logoutUrl?: string;
 }
 
 export type Ending = "signed-out" | "expired";
@@ -61,8 +65,9 @@ export function expiryOf(token: string): number | null {
 function read(): Session | null {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
-    const { token, email } = (stored ?? {}) as Partial<Session>;
-    return typeof token === "string" && typeof email === "string" ? { token, email } : null;
+    const { token, email, provider, logoutUrl } = (stored ?? {}) as Partial<Session>;
+    if (typeof token !== "string" || typeof email !== "string") return null;
+    return { token, email, ...(provider && { provider }), ...(logoutUrl && { logoutUrl }) };
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-/** One's own account: whose it is, its password and its sessions. */
+/** One's own account: whose it is, its password, its second factors and its sessions. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -8,6 +8,7 @@ import { DialogForm } from "../components/DialogForm";
 import { AnchorLink } from "../components/links";
 import { Page } from "../components/Page";
 import { SessionList } from "../components/SessionList";
+import { TwoFactor } from "../components/TwoFactor";
 import { notifyDone } from "../lib/notify";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
@@ -30,6 +31,7 @@ export function Account() {
           <NewPasswordField label={t.accounts.newPassword} {...form.getInputProps("new_password")} />
         </DialogForm>
       </Stack>
+      <TwoFactor />
       <SessionList />
       <AnchorLink to="/account/tokens">{t.tokens.own}</AnchorLink>
     </Page>

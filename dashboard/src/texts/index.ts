@@ -13,6 +13,7 @@ import { sessions } from "./sessions";
 import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
 import { impact, simulator, trace } from "./simulator";
+import { twoFactor } from "./twoFactor";
 import { variants } from "./variants";
 
 export const t = {
@@ -41,6 +42,7 @@ export const t = {
   simulator,
   tokens,
   trace,
+  twoFactor,
   users,
   variants,
 };

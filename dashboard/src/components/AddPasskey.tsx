@@ -1,0 +1,31 @@
+/** Adds a passkey: the password and a name, and then the browser asks. */
+
+import { useForm } from "@mantine/form";
+import { useAddPasskey } from "../api/twoFactor";
+import { deviceName } from "../lib/deviceName";
+import { notifyDone } from "../lib/notify";
+import { t } from "../texts";
+import { PasswordField } from "./AccountForm";
+import { DialogForm } from "./DialogForm";
+import type { OnChanged } from "./FactorDialog";
+import { NameField } from "./fields";
+
+interface Props {
+  readonly onChanged: OnChanged;
+  readonly onClose: () => void;
+}
+
+export default function AddPasskey({ onChanged, onClose }: Props) {
+  const form = useForm({ initialValues: { name: deviceName(navigator.userAgent), current_password: "" } });
+  const { mutateAsync: add } = useAddPasskey();
+  const submit = async (values: typeof form.values) => {
+    onChanged(await add(values));
+    notifyDone(t.twoFactor.added);
+  };
+  return (
+    <DialogForm form={form} action={t.twoFactor.addPasskey} onSubmit={submit} onClose={onClose}>
+      <NameField description={t.twoFactor.addPasskeyHint} {...form.getInputProps("name")} />
+      <PasswordField label={t.accounts.currentPassword} {...form.getInputProps("current_password")} />
+    </DialogForm>
+  );
+}

@@ -1,0 +1,111 @@
+/** The passkeys of the account, with their names and uses. */
+
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { lazy, useRef } from "react";
+import { type Passkey, useRemovePasskey } from "../api/twoFactor";
+import { notifyDone } from "../lib/notify";
+import { reasonAgainstPasskeys } from "../lib/passkeys";
+import { useDialog } from "../lib/useDialog";
+import { t } from "../texts";
+import { CurrentPasswordForm } from "./CurrentPasswordForm";
+import { FactorDialog } from "./FactorDialog";
+import { GuardedButton } from "./GuardedButton";
+import { IconPlus } from "./icons";
+import classes from "./Members.module.css";
+import { When } from "./When";
+
+const AddPasskey = lazy(() => import("./AddPasskey"));
+
+interface Props {
+  readonly passkeys: readonly Passkey[];
+  /** Whether there is no second factor but passkeys. */
+  readonly isOnlyFactor: boolean;
+}
+
+export function PasskeyList({ passkeys, isOnlyFactor }: Props) {
+  const addition = useDialog();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const reason = reasonAgainstPasskeys();
+  const isLast = isOnlyFactor && passkeys.length === 1;
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" wrap="nowrap">
+        <Title order={3} fz="md" ref={heading} tabIndex={-1}>
+          {t.twoFactor.passkeys}
+        </Title>
+        <GuardedButton
+          variant="default"
+          size="compact-sm"
+          leftSection={<IconPlus size={14} />}
+          reason={reason}
+          onClick={addition.open}
+        >
+          {t.twoFactor.addPasskey}
+        </GuardedButton>
+      </Group>
+      {reason && <Text size="sm">{reason}</Text>}
+      {passkeys.length === 0 && (
+        <Text c="dimmed" size="sm">
+          {t.twoFactor.passkeysNone}
+        </Text>
+      )}
+      {passkeys.length > 0 && (
+        <ul className={classes.list} aria-label={t.twoFactor.passkeys}>
+          {passkeys.map((each) => (
+            <PasskeyRow key={each.id} passkey={each} isLast={isLast} onRemoved={() => heading.current?.focus()} />
+          ))}
+        </ul>
+      )}
+      <FactorDialog title={t.twoFactor.addPasskeyHeading} {...addition.props}>
+        {(onChanged) => <AddPasskey onChanged={onChanged} onClose={addition.props.onClose} />}
+      </FactorDialog>
+    </Stack>
+  );
+}
+
+interface RowProps {
+  readonly passkey: Passkey;
+  readonly isLast: boolean;
+  readonly onRemoved: () => void;
+}
+
+function PasskeyRow({ passkey, isLast, onRemoved }: RowProps) {
+  const { id, name, created_at: createdAt, last_used_at: lastUsedAt } = passkey;
+  const removal = useDialog();
+  const { mutateAsync } = useRemovePasskey(id);
+  const remove = async (confirmed: { current_password: string }) => {
+    await mutateAsync(confirmed);
+    onRemoved();
+    notifyDone(t.twoFactor.removed(name));
+  };
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{name}</span>
+        <span className={classes.roles}>
+          {t.twoFactor.created} <When at={createdAt} /> ·{" "}
+          {lastUsedAt ? (
+            <>
+              {t.twoFactor.lastUsed} <When at={lastUsedAt} />
+            </>
+          ) : (
+            t.twoFactor.neverUsed
+          )}
+        </span>
+      </div>
+      <Button variant="default" size="compact-sm" aria-label={t.twoFactor.removeOf(name)} onClick={removal.open}>
+        {t.twoFactor.remove}
+      </Button>
+      <FactorDialog title={t.twoFactor.removeHeading(name)} {...removal.props}>
+        {() => (
+          <CurrentPasswordForm
+            text={isLast ? `${t.twoFactor.removeText} ${t.twoFactor.lastFactor}` : t.twoFactor.removeText}
+            action={t.twoFactor.removeDo}
+            onSubmit={remove}
+            onClose={removal.props.onClose}
+          />
+        )}
+      </FactorDialog>
+    </li>
+  );
+}

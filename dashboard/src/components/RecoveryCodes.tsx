@@ -1,0 +1,43 @@
+/** Recovery codes, which are shown once: to copy, to save as a file, and to confirm that they are kept. */
+
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { codesFile } from "../lib/recoveryCodes";
+import { currentSession } from "../lib/session";
+import { t } from "../texts";
+import { CopyButton } from "./CopyButton";
+import classes from "./RecoveryCodes.module.css";
+
+interface Props {
+  readonly codes: readonly string[];
+  readonly onStored: () => void;
+}
+
+export function RecoveryCodes({ codes, onStored }: Props) {
+  return (
+    <Stack gap="md">
+      <Text>{t.twoFactor.codesText}</Text>
+      <ul className={classes.codes} aria-label={t.twoFactor.codes}>
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <CopyButton size="sm" text={codes.join("\n")} label={t.twoFactor.copyCodes} data-autofocus />
+          <Button variant="default" onClick={() => download(codes)}>
+            {t.twoFactor.download}
+          </Button>
+        </Group>
+        <Button onClick={onStored}>{t.twoFactor.stored}</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function download(codes: readonly string[]): void {
+  const text = codesFile(codes, currentSession()?.email ?? "", window.location.origin);
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  const link = Object.assign(document.createElement("a"), { href: url, download: t.twoFactor.fileName });
+  link.click();
+  URL.revokeObjectURL(url);
+}

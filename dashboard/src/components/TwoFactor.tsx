@@ -1,0 +1,129 @@
+/** The second factors of the account: the authenticator app, the recovery codes and the passkeys. */
+
+import { Alert, Button, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, type ReactNode } from "react";
+import { hasSecondFactor, type TwoFactor as State, twoFactorQuery, useRenewCodes } from "../api/twoFactor";
+import { currentSession } from "../lib/session";
+import { useDialog } from "../lib/useDialog";
+import { t } from "../texts";
+import { CurrentPasswordForm } from "./CurrentPasswordForm";
+import { FactorDialog, type OnChanged } from "./FactorDialog";
+import { IconAlert } from "./icons";
+import classes from "./Members.module.css";
+import { RowsSkeleton } from "./PageSkeleton";
+import { PasskeyList } from "./PasskeyList";
+import { LoadFailed } from "./ProblemPage";
+import { When } from "./When";
+
+const EnrolApp = lazy(() => import("./EnrolApp"));
+const DisableApp = lazy(() => import("./DisableApp"));
+
+const FEW_CODES = 3;
+
+export function TwoFactor() {
+  const { data: state, error, refetch } = useQuery(twoFactorQuery);
+  const provider = currentSession()?.provider;
+  return (
+    <Stack gap="md" mt="xl" component="section" aria-label={t.twoFactor.heading} id="two-factor">
+      <Stack gap={4}>
+        <Title order={2}>{t.twoFactor.heading}</Title>
+        <Text c="dimmed">{t.twoFactor.intro}</Text>
+        {provider && <Text c="dimmed">{t.twoFactor.providerNote(provider)}</Text>}
+      </Stack>
+      {error && !state && <LoadFailed error={error} onRetry={refetch} />}
+      {!state && !error && <RowsSkeleton rows={2} height={56} />}
+      {state && <Factors state={state} />}
+    </Stack>
+  );
+}
+
+function Factors({ state }: { state: State }) {
+  const hasFactor = hasSecondFactor(state);
+  return (
+    <>
+      {hasFactor && state.recovery_codes_left <= FEW_CODES && (
+        <Alert color="alarm" variant="light" icon={<IconAlert />} py="xs">
+          {t.twoFactor.codesFew}
+        </Alert>
+      )}
+      <ul className={classes.list} aria-label={t.twoFactor.heading}>
+        <AppRow since={state.totp_since} isLast={state.passkeys.length === 0} />
+        {hasFactor && <CodesRow left={state.recovery_codes_left} />}
+      </ul>
+      <PasskeyList passkeys={state.passkeys} isOnlyFactor={state.totp_since === null} />
+    </>
+  );
+}
+
+interface RowProps {
+  readonly name: string;
+  readonly detail: ReactNode;
+  readonly children: ReactNode;
+}
+
+function Row({ name, detail, children }: RowProps) {
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{name}</span>
+        <span className={classes.roles}>{detail}</span>
+      </div>
+      {children}
+    </li>
+  );
+}
+
+function AppRow({ since, isLast }: { since: string | null; isLast: boolean }) {
+  const [enrolment, disabling] = [useDialog(), useDialog()];
+  const isOn = since !== null;
+  const detail = isOn ? (
+    <>
+      {t.twoFactor.appSince} <When at={since} />
+    </>
+  ) : (
+    t.twoFactor.appOff
+  );
+  // One button for both, so that it still has the focus when it changes.
+  return (
+    <Row name={t.twoFactor.app} detail={detail}>
+      <Button
+        {...BUTTON}
+        aria-label={isOn ? t.twoFactor.disableApp : t.twoFactor.setUpApp}
+        onClick={isOn ? disabling.open : enrolment.open}
+      >
+        {isOn ? t.twoFactor.disable : t.twoFactor.setUp}
+      </Button>
+      <FactorDialog title={t.twoFactor.setUpApp} {...enrolment.props}>
+        {(onChanged) => <EnrolApp onChanged={onChanged} onClose={enrolment.props.onClose} />}
+      </FactorDialog>
+      <FactorDialog title={t.twoFactor.disableApp} {...disabling.props}>
+        {() => <DisableApp isLast={isLast} onClose={disabling.props.onClose} />}
+      </FactorDialog>
+    </Row>
+  );
+}
+
+function CodesRow({ left }: { left: number }) {
+  const renewal = useDialog();
+  const { mutateAsync: renew } = useRenewCodes();
+  return (
+    <Row name={t.twoFactor.codes} detail={t.twoFactor.codesLeft(left)}>
+      <Button {...BUTTON} aria-label={t.twoFactor.renewCodes} onClick={renewal.open}>
+        {t.twoFactor.renew}
+      </Button>
+      <FactorDialog title={t.twoFactor.renewCodes} {...renewal.props}>
+        {(onChanged: OnChanged) => (
+          <CurrentPasswordForm
+            text={t.twoFactor.renewText}
+            action={t.twoFactor.renewCodes}
+            onSubmit={async (confirmed) => onChanged(await renew(confirmed))}
+            onClose={renewal.props.onClose}
+          />
+        )}
+      </FactorDialog>
+    </Row>
+  );
+}
+
+const BUTTON = { variant: "default", size: "compact-sm" } as const;
