@@ -20,6 +20,7 @@ NO_IDS = (
     "a" * 64,
 )
 PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
+_EXTENSIONS = {"errors", "permission", "provider", "challenge", "methods", "passkey_options"}
 
 
 class Caller(httpx.AsyncClient):
@@ -118,7 +119,7 @@ async def check_manners(response: httpx.Response) -> None:
     if response.request.method == "HEAD":
         return
     problem = response.json()
-    assert problem.keys() - {"errors", "permission", "challenge", "methods", "passkey_options"} == PROBLEM_KEYS
+    assert problem.keys() - _EXTENSIONS == PROBLEM_KEYS
     assert problem["status"] == response.status_code
     assert problem["request_id"] == response.headers["x-request-id"]
     assert all(each.keys() == {"field", "message"} for each in problem.get("errors", []))

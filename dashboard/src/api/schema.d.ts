@@ -3230,6 +3230,12 @@ export interface components {
              */
             permission?: string | null;
             /**
+             * Provider
+             * @description The key of the identity provider at which the account must be opened.
+             * @default null
+             */
+            provider?: string | null;
+            /**
              * Challenge
              * @description The login that needs a second factor.
              * @default null

@@ -58,7 +58,9 @@ class SingleSignOn:
         provider = self._provider_of(email)
         if provider is not None and not provider.password_login:
             raise Error(
-                Code.FORBIDDEN, f"Accounts of {domain_of(email)} sign in with {provider.name}, not with a password."
+                Code.FORBIDDEN,
+                f"Accounts of {domain_of(email)} sign in with {provider.name}, not with a password.",
+                extensions={"provider": provider.key},
             )
 
     def allows_password_login(self, email: str) -> bool:

@@ -361,6 +361,7 @@ class TestWithoutPasswords:
             answer = await client.post(path, json=credentials)
             assert (answer.status_code, answer.json()["type"]) == (403, "urn:flagstaff:error:forbidden")
             assert answer.json()["detail"] == "Accounts of acme.com sign in with Acme, not with a password."
+            assert answer.json()["provider"] == "acme"
         assert (await client.post("/auth/forgot-password", json={"email": "ada@acme.com"})).status_code == 200
         assert await read_mails() == []
 

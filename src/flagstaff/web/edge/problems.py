@@ -24,6 +24,9 @@ class ProblemDocument(BaseModel):
     permission: str | None = Field(
         default=None, description="The permission that your role or your token does not have."
     )
+    provider: str | None = Field(
+        default=None, description="The key of the identity provider at which the account must be opened."
+    )
     challenge: str | None = Field(default=None, description="The login that needs a second factor.")
     methods: list[str] | None = Field(default=None, description="The ways in which it can be proven.")
     passkey_options: dict[str, Any] | None = Field(
