@@ -1,4 +1,4 @@
-/** The providers, and what happens on every page when a session begins or ends. */
+/** The providers, and what happens on every page when a session begins or ends, or a second factor is demanded. */
 
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
@@ -7,6 +7,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { isProblem, Problem } from "./api/problem";
 import { styleNonce } from "./lib/nonce";
+import { onNewDemand } from "./lib/secondFactorDemand";
 import { onSessionChange } from "./lib/session";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
@@ -18,6 +19,14 @@ export function App() {
     () =>
       onSessionChange(() => {
         cache.clear(); // data of one account must never be shown to the next
+        void router.invalidate();
+      }),
+    [cache, router],
+  );
+  useEffect(
+    () =>
+      onNewDemand(cache, () => {
+        void cache.resetQueries();
         void router.invalidate();
       }),
     [cache, router],

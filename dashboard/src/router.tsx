@@ -13,6 +13,7 @@ import {
 import { environmentsQuery } from "./api/environments";
 import { permissionsQuery } from "./api/members";
 import { projectQuery } from "./api/projects";
+import { providersQuery } from "./api/singleSignOn";
 import { AccountLayout } from "./components/AccountLayout";
 import { PageSkeleton } from "./components/PageSkeleton";
 import { NotFound, NotFoundAnywhere, ProblemPage } from "./components/ProblemPage";
@@ -41,11 +42,16 @@ function leaveIfSignedIn({ search }: { search: { next?: string } }) {
   if (currentSession()) throw redirect({ href: safeNext(search.next), replace: true });
 }
 
+/** The pages to enter by wait for the providers, so that nothing moves when they are known. They work without them. */
+const awaitProviders = ({ context: { cache } }: { context: Context }) =>
+  cache.query({ ...providersQuery, staleTime: "static" }).catch(() => []);
+
 const signIn = createRoute({
   getParentRoute: () => account,
   path: "/sign-in",
   validateSearch: entrySearch,
   beforeLoad: leaveIfSignedIn,
+  loader: awaitProviders,
   component: lazyRouteComponent(() => import("./routes/SignIn"), "SignIn"),
 });
 const register = createRoute({
@@ -53,6 +59,7 @@ const register = createRoute({
   path: "/register",
   validateSearch: entrySearch,
   beforeLoad: leaveIfSignedIn,
+  loader: awaitProviders,
   component: lazyRouteComponent(() => import("./routes/Register"), "Register"),
 });
 const forgotPassword = createRoute({
@@ -68,6 +75,7 @@ const resetPassword = createRoute({
 const invitation = createRoute({
   getParentRoute: () => account,
   path: INVITATION_PATH,
+  loader: awaitProviders,
   component: lazyRouteComponent(() => import("./routes/Invitation"), "Invitation"),
 });
 
@@ -94,6 +102,7 @@ const signedIn = createRoute({
 const ownAccount = createRoute({
   getParentRoute: () => signedIn,
   path: "/account",
+  validateSearch: (search: Record<string, unknown>) => (typeof search.next === "string" ? { next: search.next } : {}),
   component: lazyRouteComponent(() => import("./routes/Account"), "Account"),
 });
 const ownTokens = createRoute({

@@ -126,7 +126,7 @@ async def test_a_project_that_demands_a_second_factor_says_what_to_do(ada: Perso
     (await ada.api.post(f"{TWO_FACTOR}/totp/disable", json=proof)).raise_for_status()
     await ada.page.goto(f"/projects/{project['id']}/settings")
     await ada.sees("A second factor is required here")
-    await ada.sees("your account has none. Enrol an authenticator app")
+    await ada.sees("Your account has none. Set one up on the page of your account")
 
 
 async def register_passkey(ada: Person) -> None:

@@ -22,12 +22,12 @@ async function makeKey() {
   generation += 1;
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const kid = `key-${generation}`;
-  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' } };
+  const named = { kid, use: 'sig', alg: 'RS256' };
+  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), ...named }, named };
 }
 keys.published = await makeKey();
 keys.unknown = await makeKey();
 
-const own = await generateKeyPair('RS256', { extractable: true });
 const client = (id) => ({
   client_id: id,
   client_secret: 'secret: 100 %',
@@ -40,7 +40,7 @@ const provider = new Provider(issuer, {
   claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
   scopes: ['openid', 'email', 'groups'],
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...state.people[id] }) }),
-  jwks: { keys: [await exportJWK(own.privateKey)] },
+  jwks: { keys: [{ ...(await exportJWK(keys.published.privateKey)), ...keys.published.named }] }, // for id_token_hint
   pkce: { required: () => true },
   async loadExistingGrant(ctx) {
     const grant = new ctx.oidc.provider.Grant({

@@ -3,7 +3,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { forgetEnvironments } from "../lib/lastEnvironment";
 import { notifyRefused } from "../lib/notify";
-import type { ProviderAnswer } from "../lib/providerAnswer";
 import { currentSession, endSession, startSession } from "../lib/session";
 import { t } from "../texts";
 import { client } from "./client";
@@ -34,17 +33,6 @@ export function useRegister() {
   });
 }
 
-/** Completes a sign-in at an identity provider; its result is the page to go on with. */
-export function useProviderAnswer() {
-  return useMutation({
-    mutationFn: async (answer: ProviderAnswer) => {
-      const { token, email, return_to } = await ask(client.POST("/auth/sso/complete", { body: answer }));
-      startSession({ token, email });
-      return return_to;
-    },
-  });
-}
-
 export function useForgotPassword() {
   return useMutation({
     mutationFn: ({ email }: { email: string }) => ask(client.POST("/auth/forgot-password", { body: { email } })),
@@ -54,20 +42,29 @@ export function useForgotPassword() {
 export function useChangePassword() {
   return useMutation({
     mutationFn: async (passwords: { current_password: string; new_password: string }) => {
-      const email = currentSession()?.email ?? "";
+      const session = currentSession();
       const { token } = await ask(client.POST("/api/me/password", { body: passwords }));
-      startSession({ token, email }); // every earlier token has ended, this browser's own included
+      startSession({ email: "", ...session, token }); // every earlier token has ended, this browser's own included
     },
   });
 }
 
-/** Ends the session on the server and here; here also when the server cannot be told, which is then said. */
+/** Signs out, also at the identity provider that the session came from, if it offers that. */
 export async function signOut(): Promise<void> {
+  const logoutUrl = currentSession()?.logoutUrl;
+  const hasEnded = await signOutHere();
+  if (hasEnded && logoutUrl !== undefined) window.location.assign(logoutUrl);
+}
+
+/** Ends the session on the server and here; here also when the server cannot be told, which is then said. */
+export async function signOutHere(): Promise<boolean> {
   try {
     await ask(client.POST("/auth/logout", { signal: AbortSignal.timeout(SIGN_OUT_MILLISECONDS) }));
+    return true;
   } catch (error) {
     const hasEndedBefore = error instanceof Problem && error.status === 401;
     if (!hasEndedBefore) notifyRefused(t.accounts.signOutFailed, error);
+    return hasEndedBefore;
   } finally {
     forgetEnvironments();
     endSession("signed-out");

@@ -27,14 +27,14 @@ export function AccountPage({ heading, children }: { heading: string; children: 
   );
 }
 
-interface Props<Values extends object> {
+export interface AccountFormProps<Values extends object> {
   readonly form: UseFormReturnType<Values>;
   readonly action: string;
   readonly onSubmit: (values: Values) => Promise<unknown>;
   readonly children: ReactNode;
 }
 
-export function AccountForm<Values extends object>({ action, ...rest }: Props<Values>) {
+export function AccountForm<Values extends object>({ action, ...rest }: AccountFormProps<Values>) {
   const button = (busy: boolean) => (
     <Button type="submit" fullWidth loading={busy}>
       {action}

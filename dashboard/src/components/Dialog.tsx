@@ -17,6 +17,9 @@ export function Dialog({ children, ...rest }: ModalProps) {
 /** The dialog gives the focus to its first field when it opens, which is too early if the field is not yet loaded. */
 export function FirstFocused({ children }: { children: ReactNode }) {
   const content = useRef<HTMLDivElement>(null);
-  useEffect(() => content.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus(), []);
+  useEffect(() => {
+    // What comes before the field, such as a code to scan, stays visible on small screens.
+    content.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus({ preventScroll: true });
+  }, []);
   return <div ref={content}>{children}</div>;
 }

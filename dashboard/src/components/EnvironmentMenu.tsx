@@ -19,14 +19,14 @@ interface Props {
 }
 
 export function EnvironmentMenu({ projectId, environmentId }: Props) {
-  const { data: environments } = useQuery(environmentsQuery(projectId));
+  const { data: environments, isError } = useQuery(environmentsQuery(projectId));
   const section = useSection();
   const shown = environmentId ?? lastEnvironment(projectId);
   const current = environments?.find((each) => each.id === shown) ?? environments?.[0];
   useEffect(() => {
     if (environmentId) rememberEnvironment(projectId, environmentId);
   }, [projectId, environmentId]);
-  if (!environments) return <Skeleton h={24} w={100} mx={6} />;
+  if (!environments) return isError ? null : <Skeleton h={24} w={100} mx={6} />;
   if (!current) return null;
   return (
     <>

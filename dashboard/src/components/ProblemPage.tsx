@@ -1,31 +1,38 @@
 /** Shown instead of a page that cannot be shown. */
 
-import { Alert, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
+import { Alert, Button, Container, Group, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconAlert, IconLock } from "./icons";
-import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
+import { type ErrorComponentProps, useLocation, useRouter } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { isProblem, lineOf, Problem } from "../api/problem";
+import { DEMANDED } from "../lib/secondFactorDemand";
 import { t } from "../texts";
 import { ButtonLink } from "./links";
 
 export function ProblemPage({ error, reset }: ErrorComponentProps) {
-  const router = useRouter();
   if (error instanceof Problem && error.status === 404) return <NotFound />;
+  return <NotShown error={error} reset={reset} />;
+}
+
+function NotShown({ error, reset }: ErrorComponentProps) {
+  useDocumentTitle(`${t.problems.notShown} · ${t.product}`);
+  const router = useRouter();
   const again = () => {
     reset();
     void router.invalidate();
   };
   return (
     <Container size={640} py={64}>
+      <VisuallyHidden component="h1">{t.problems.notShown}</VisuallyHidden>
       <LoadFailed error={error} onRetry={again} />
     </Container>
   );
 }
 
 export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
-  if (isProblem(error, "mfa_enrolment_required"))
-    return <Locked title={t.secondFactor.demanded} text={error.message} />;
-  if (isProblem(error, "forbidden")) return <Locked title={t.problems.forbidden} text={error.message} />;
+  if (isProblem(error, DEMANDED)) return <SecondFactorDemanded />;
+  if (isProblem(error, "forbidden")) return <Locked title={t.problems.forbidden}>{error.message}</Locked>;
   const requestId = error instanceof Problem ? error.requestId : null;
   return (
     <Alert color="alarm" variant="light" icon={<IconAlert />} title={t.problems.heading}>
@@ -44,11 +51,25 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
   );
 }
 
+function SecondFactorDemanded() {
+  const here = useLocation({ select: ({ href }) => href });
+  return (
+    <Locked title={t.secondFactor.demanded}>
+      <Stack gap="sm" align="start">
+        <Text size="sm">{t.secondFactor.demandedText}</Text>
+        <ButtonLink to="/account" search={{ next: here }} size="xs">
+          {t.secondFactor.setUp}
+        </ButtonLink>
+      </Stack>
+    </Locked>
+  );
+}
+
 /** What the account may not see, and what it can do about it. Trying again does not help. */
-export function Locked({ title, text }: { title: string; text: string }) {
+export function Locked({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Alert color="signal" variant="light" icon={<IconLock />} title={title}>
-      {text}
+      {children}
     </Alert>
   );
 }

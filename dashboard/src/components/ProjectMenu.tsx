@@ -8,9 +8,9 @@ import classes from "./HeaderMenu.module.css";
 import { MenuItemLink } from "./links";
 
 export function ProjectMenu({ projectId }: { projectId: string }) {
-  const { data: project } = useQuery(projectQuery(projectId));
+  const { data: project, isError } = useQuery(projectQuery(projectId));
   const { data: projects } = useQuery(projectsQuery);
-  if (!project) return <Skeleton h={22} w={110} mx={6} />;
+  if (!project) return isError ? null : <Skeleton h={22} w={110} mx={6} />;
   return (
     <HeaderMenu
       label={t.shell.switchProject(project.name)}

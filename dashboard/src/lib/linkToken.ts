@@ -3,14 +3,28 @@
 export const RESET_PATH = "/reset-password";
 export const INVITATION_PATH = "/invitation";
 
-const taken = take();
+export interface Link {
+  readonly path: string;
+  readonly token: string;
+}
+
+let taken = take();
 
 /** The token that this page was opened with. It is kept only in memory, so it is gone after the page is reloaded. */
 export function linkToken(path: string): string | null {
   return taken?.path === path ? taken.token : null;
 }
 
-function take(): { readonly path: string; readonly token: string } | null {
+/** The link that this page was opened with, to be restored after a visit to another site. */
+export function openedLink(): Link | null {
+  return taken;
+}
+
+export function restoreLink(link: Link): void {
+  taken = link;
+}
+
+function take(): Link | null {
   const path = window.location.pathname;
   if (path !== RESET_PATH && path !== INVITATION_PATH) return null;
   const token = new URLSearchParams(window.location.search).get("token");

@@ -3,30 +3,61 @@
  * answer is read once, before anything else runs, and removed from the address bar immediately.
  */
 
+import { type Link, openedLink, restoreLink } from "./linkToken";
+
 export const CALLBACK_PATH = "/sso/callback";
 
-const STORAGE_KEY = "flagstaff.sign-in"; // the binding, kept when a sign-in begins
-const taken = take();
+const STORAGE_KEY = "flagstaff.sign-in";
+
+/** A sign-in that was begun in this tab: what proves that, the page to go on with, and the provider's name. */
+interface SignIn {
+  readonly binding: string;
+  readonly returnTo: string;
+  readonly provider: string;
+}
 
 export interface ProviderAnswer {
   readonly state: string;
   readonly code: string;
   readonly iss?: string;
   readonly binding: string;
+  readonly provider: string;
 }
 
-/** The provider's answer; null if this tab has not begun a sign-in, or the provider has refused it. */
-export function providerAnswer(): ProviderAnswer | null {
-  return taken;
+/** How the browser came back: with an answer, without one and the provider's reason, or without being asked. */
+export type Arrival =
+  | { readonly kind: "answered"; readonly answer: ProviderAnswer; readonly returnTo: string }
+  | { readonly kind: "refused"; readonly reason: string; readonly provider: string; readonly returnTo: string }
+  | { readonly kind: "unasked" };
+
+const arrived = arrive();
+
+export function arrival(): Arrival {
+  return arrived;
 }
 
-function take(): ProviderAnswer | null {
-  if (window.location.pathname !== CALLBACK_PATH) return null;
-  const answer = new URLSearchParams(window.location.search);
-  const binding = sessionStorage.getItem(STORAGE_KEY);
-  sessionStorage.removeItem(STORAGE_KEY);
+/** Keeps a sign-in while the browser is at the provider, and the link in a mail with which the page was opened. */
+export function keepSignIn(signIn: SignIn): void {
+  sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ ...signIn, link: openedLink() }));
+}
+
+function arrive(): Arrival {
+  if (window.location.pathname !== CALLBACK_PATH) return { kind: "unasked" };
+  const given = new URLSearchParams(window.location.search);
   window.history.replaceState(window.history.state, "", CALLBACK_PATH);
-  const [state, code, iss] = [answer.get("state"), answer.get("code"), answer.get("iss")];
-  if (state === null || code === null || binding === null) return null;
-  return { state, code, binding, ...(iss !== null && { iss }) };
+  const begun = takeSignIn();
+  if (begun === null) return { kind: "unasked" };
+  const { binding, returnTo, provider, link } = begun;
+  if (link) restoreLink(link);
+  const [state, code, iss] = [given.get("state"), given.get("code"), given.get("iss")];
+  if (state === null || code === null) {
+    return { kind: "refused", reason: given.get("error") ?? "", provider, returnTo };
+  }
+  return { kind: "answered", answer: { state, code, binding, provider, ...(iss !== null && { iss }) }, returnTo };
+}
+
+function takeSignIn(): (SignIn & { readonly link: Link | null }) | null {
+  const kept = sessionStorage.getItem(STORAGE_KEY);
+  sessionStorage.removeItem(STORAGE_KEY);
+  return kept === null ? null : (JSON.parse(kept) as SignIn & { link: Link | null }); // only we write it
 }

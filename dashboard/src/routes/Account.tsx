@@ -2,6 +2,7 @@
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { getRouteApi } from "@tanstack/react-router";
 import { useChangePassword } from "../api/accounts";
 import { NewPasswordField, PasswordField } from "../components/AccountForm";
 import { DialogForm } from "../components/DialogForm";
@@ -9,11 +10,15 @@ import { AnchorLink } from "../components/links";
 import { Page } from "../components/Page";
 import { SessionList } from "../components/SessionList";
 import { TwoFactor } from "../components/TwoFactor";
+import { WayBack } from "../components/WayBack";
 import { notifyDone } from "../lib/notify";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
 
+const route = getRouteApi("/signed-in/account");
+
 export function Account() {
+  const { next } = route.useSearch();
   const form = useForm({ initialValues: { current_password: "", new_password: "" } });
   const { mutateAsync: change } = useChangePassword();
   const submit = async (passwords: typeof form.values) => {
@@ -23,6 +28,7 @@ export function Account() {
   };
   return (
     <Page title={t.accounts.heading} intro={currentSession()?.email} size={620}>
+      {next !== undefined && <WayBack next={next} />}
       <Stack gap="md">
         <Title order={2}>{t.accounts.changePassword}</Title>
         <Text c="dimmed">{t.accounts.changePasswordIntro}</Text>

@@ -4,10 +4,11 @@ import { Button, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import { useState, useSyncExternalStore } from "react";
-import { signOut, useRegister } from "../api/accounts";
+import { signOutHere, useRegister } from "../api/accounts";
 import { useAcceptInvitation } from "../api/invitations";
 import { lineOf, Problem } from "../api/problem";
-import { AccountForm, AccountPage, EmailField, NewPasswordField } from "../components/AccountForm";
+import { AccountPage, EmailField, NewPasswordField } from "../components/AccountForm";
+import { EntryForm } from "../components/EntryForm";
 import { AnchorLink, ButtonLink } from "../components/links";
 import { Refusal } from "../components/Refusal";
 import { INVITATION_PATH, linkToken } from "../lib/linkToken";
@@ -49,7 +50,7 @@ function Accept({ token, email }: { token: string; email: string }) {
       <Button fullWidth loading={isPending} onClick={accept}>
         {t.invitation.accept}
       </Button>
-      <Button fullWidth variant="default" onClick={() => void signOut()}>
+      <Button fullWidth variant="default" onClick={() => void signOutHere()}>
         {t.invitation.otherAccount}
       </Button>
       <AnchorLink to="/" size="sm" ta="center">
@@ -79,11 +80,11 @@ function Join({ token }: { token: string }) {
   return (
     <AccountPage heading={t.invitation.heading}>
       <Text c="dimmed">{t.invitation.joinText}</Text>
-      <AccountForm form={form} action={t.invitation.join} onSubmit={submit}>
+      <EntryForm form={form} action={t.invitation.join} returnTo={INVITATION_PATH} onSubmit={submit}>
         <EmailField description={t.invitation.emailHint} {...form.getInputProps("email")} />
         <NewPasswordField {...form.getInputProps("password")} />
         <Refusal text={isRefused ? t.invitation.invalidFor(form.values.email) : null} />
-      </AccountForm>
+      </EntryForm>
       <Text size="sm" ta="center">
         {t.accounts.haveAccount}{" "}
         <AnchorLink to="/sign-in" search={{ next: INVITATION_PATH }} size="sm" underline="always">

@@ -1,36 +1,44 @@
-import { Alert, Loader } from "@mantine/core";
+import { Loader } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { useProviderAnswer } from "../api/accounts";
+import { lineOf } from "../api/problem";
+import { useProviderAnswer } from "../api/singleSignOn";
 import { AccountPage } from "../components/AccountForm";
 import { AnchorLink } from "../components/links";
-import { providerAnswer } from "../lib/providerAnswer";
+import { Refusal } from "../components/Refusal";
+import { type Arrival, arrival } from "../lib/providerAnswer";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
+
+const CANCELLED = "access_denied"; // OAuth's name for a person or a provider that said no
 
 /** The page to which identity providers send people back. */
 export function ProviderSignIn() {
   const navigate = useNavigate();
-  const answer = providerAnswer();
+  const arrived = arrival();
   const { mutate: complete, error } = useProviderAnswer();
   const isSent = useRef(false); // an answer works once
   useEffect(() => {
-    if (!answer || isSent.current) return;
+    if (arrived.kind !== "answered" || isSent.current) return;
     isSent.current = true;
-    complete(answer, { onSuccess: (returnTo) => void navigate({ href: safeNext(returnTo), replace: true }) });
-  }, [answer, complete, navigate]);
+    complete(arrived.answer, { onSuccess: (returnTo) => void navigate({ href: safeNext(returnTo), replace: true }) });
+  }, [arrived, complete, navigate]);
+  const refusal = error ? lineOf(error) : refusalOf(arrived);
+  const next = arrived.kind === "unasked" || arrived.returnTo === "/" ? {} : { next: arrived.returnTo };
   return (
     <AccountPage heading={t.accounts.signIn}>
-      {answer && !error ? (
-        <Loader mx="auto" aria-label={t.accounts.signingIn} />
-      ) : (
-        <Alert color="signal" variant="light" py="xs" role="alert">
-          {error?.message ?? t.accounts.noAnswer}
-        </Alert>
-      )}
-      <AnchorLink to="/sign-in" size="sm" ta="center">
+      {refusal === null && <Loader mx="auto" aria-label={t.singleSignOn.signingIn} />}
+      <Refusal text={refusal} />
+      <AnchorLink to="/sign-in" search={next} size="sm" ta="center">
         {t.accounts.backToSignIn}
       </AnchorLink>
     </AccountPage>
   );
+}
+
+function refusalOf(arrived: Arrival): string | null {
+  if (arrived.kind === "answered") return null;
+  if (arrived.kind === "unasked") return t.singleSignOn.unasked;
+  const { reason, provider } = arrived;
+  return reason === CANCELLED ? t.singleSignOn.cancelled(provider) : t.singleSignOn.refused(provider);
 }

@@ -2,7 +2,8 @@ import { Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useRegister } from "../api/accounts";
-import { AccountForm, AccountPage, EmailField, NewPasswordField } from "../components/AccountForm";
+import { AccountPage, EmailField, NewPasswordField } from "../components/AccountForm";
+import { EntryForm } from "../components/EntryForm";
 import { AnchorLink } from "../components/links";
 import { isRegistrationOpen } from "../lib/registration";
 import { safeNext } from "../lib/search";
@@ -36,10 +37,10 @@ function NewAccount() {
   };
   return (
     <AccountPage heading={t.accounts.registerHeading}>
-      <AccountForm form={form} action={t.accounts.register} onSubmit={submit}>
+      <EntryForm form={form} action={t.accounts.register} returnTo={safeNext(next)} onSubmit={submit}>
         <EmailField {...form.getInputProps("email")} />
         <NewPasswordField {...form.getInputProps("password")} />
-      </AccountForm>
+      </EntryForm>
       <Text size="sm" ta="center">
         {t.accounts.haveAccount}{" "}
         <AnchorLink to="/sign-in" search={next ? { next } : {}} size="sm" underline="always">

@@ -1,4 +1,4 @@
-/** A project's name, SDK key, environments and deletion. */
+/** A project's name, SDK key, environments, demand of a second factor and deletion. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -13,6 +13,7 @@ import { DescriptionField, NameField } from "../components/fields";
 import { GuardedButton } from "../components/GuardedButton";
 import { Page } from "../components/Page";
 import { SdkKey } from "../components/SdkKey";
+import { SecondFactorDemand } from "../components/SecondFactorDemand";
 import { described } from "../lib/described";
 import { notifyDone } from "../lib/notify";
 import { useDialog } from "../lib/useDialog";
@@ -33,6 +34,9 @@ export function Settings() {
       </Section>
       <Section title={t.settings.environments} text={t.settings.environmentsText} id="environments">
         <EnvironmentList projectId={project.id} />
+      </Section>
+      <Section title={t.demand.heading} text={t.demand.text}>
+        <SecondFactorDemand projectId={project.id} />
       </Section>
       <Section title={t.settings.danger} text={t.settings.dangerText}>
         <DeleteProject project={project} />

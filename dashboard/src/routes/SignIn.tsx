@@ -4,7 +4,8 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSignIn } from "../api/accounts";
 import { type Challenge, challengeOf } from "../api/secondFactorLogin";
-import { AccountForm, AccountPage, EmailField, PasswordField } from "../components/AccountForm";
+import { AccountPage, EmailField, PasswordField } from "../components/AccountForm";
+import { EntryForm } from "../components/EntryForm";
 import { AnchorLink } from "../components/links";
 import { Refusal } from "../components/Refusal";
 import { SecondFactorStep } from "../components/SecondFactorStep";
@@ -65,10 +66,10 @@ function PasswordStep({ email, refusal, onDone, onChallenge }: Props) {
         </Alert>
       )}
       <Refusal text={refusal} />
-      <AccountForm form={form} action={t.accounts.signIn} onSubmit={submit}>
+      <EntryForm form={form} action={t.accounts.signIn} returnTo={safeNext(next)} onSubmit={submit}>
         <EmailField {...form.getInputProps("email")} />
         <PasswordField {...form.getInputProps("password")} />
-      </AccountForm>
+      </EntryForm>
       <Stack gap="xs" align="center">
         <AnchorLink to="/forgot-password" size="sm">
           {t.accounts.forgot}

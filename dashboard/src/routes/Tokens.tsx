@@ -56,7 +56,7 @@ function Tokens(place: TokenPlace) {
       intro={projectId === null ? t.tokens.ownIntro : t.tokens.projectIntro}
       actions={button}
     >
-      {!isShown && <Locked title={t.problems.forbidden} text={reason} />}
+      {!isShown && <Locked title={t.problems.forbidden}>{reason}</Locked>}
       {isShown && error && !tokens && <LoadFailed error={error} onRetry={refetch} />}
       {isShown && !tokens && !error && <RowsSkeleton rows={3} height={72} />}
       {isShown && tokens?.length === 0 && (

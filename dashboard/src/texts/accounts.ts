@@ -1,7 +1,5 @@
 export const accounts = {
   signIn: "Sign in",
-  signingIn: "Signing in",
-  noAnswer: "This sign-in was not begun in this tab, or the provider has refused it. Sign in again.",
   register: "Create account",
   registerHeading: "Create your account",
   email: "Email",

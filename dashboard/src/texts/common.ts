@@ -28,6 +28,7 @@ export const problems = {
   heading: "The data could not be loaded",
   forbidden: "Your role does not show this",
   requestId: (id: string) => `Request ${id}`,
+  notShown: "This page cannot be shown",
   notFound: "Page not found",
   notFoundDetail: "This page does not exist, was deleted, or belongs to another account.",
   home: "Go to your projects",

@@ -3,6 +3,7 @@
 import { accounts } from "./accounts";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
+import { demand } from "./demand";
 import { code, flag, flags, rules } from "./flags";
 import { changes, history, users } from "./history";
 import { invitation, members } from "./members";
@@ -12,6 +13,7 @@ import { segments } from "./segments";
 import { sessions } from "./sessions";
 import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
+import { singleSignOn } from "./singleSignOn";
 import { impact, simulator, trace } from "./simulator";
 import { twoFactor } from "./twoFactor";
 import { variants } from "./variants";
@@ -23,6 +25,7 @@ export const t = {
   code,
   conditions,
   deletion,
+  demand,
   flag,
   flags,
   history,
@@ -40,6 +43,7 @@ export const t = {
   settings,
   shell,
   simulator,
+  singleSignOn,
   tokens,
   trace,
   twoFactor,

@@ -10,4 +10,6 @@ export const secondFactor = {
   noPasskeys: "This browser cannot use your passkey here. Sign in with a browser or device that can.",
   back: "Back to the password",
   demanded: "A second factor is required here",
+  demandedText: "Your account has none. Set one up on the page of your account; then you can come back.",
+  setUp: "Set up a second factor",
 };

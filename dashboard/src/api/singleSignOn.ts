@@ -1,0 +1,49 @@
+/** Signing in at identity providers. */
+
+import { queryOptions, useMutation } from "@tanstack/react-query";
+import { keepSignIn, type ProviderAnswer } from "../lib/providerAnswer";
+import { startSession } from "../lib/session";
+import { client } from "./client";
+import { ask, Problem } from "./problem";
+import type { components } from "./schema";
+
+export type Provider = components["schemas"]["ProviderOut"];
+
+export const providersQuery = queryOptions({
+  queryKey: ["providers"],
+  queryFn: ({ signal }) => ask(client.GET("/auth/sso", { signal })),
+  retry: false, // the pages that show them wait for them
+});
+
+/** Leaves this site for the provider, which sends the browser back to be signed in and go on with a page. */
+export function useBeginSignIn(returnTo: string) {
+  return useMutation({
+    mutationFn: async ({ key, name }: Provider) => {
+      const { authorization_url: url, binding } = await ask(
+        client.POST("/auth/sso/{provider}/begin", {
+          params: { path: { provider: key } },
+          body: { return_to: returnTo },
+        }),
+      );
+      keepSignIn({ binding, returnTo, provider: name });
+      window.location.assign(url);
+    },
+  });
+}
+
+/** Completes a sign-in; its result is the page to go on with. */
+export function useProviderAnswer() {
+  return useMutation({
+    mutationFn: async ({ provider, ...body }: ProviderAnswer) => {
+      const { token, email, return_to, logout_url } = await ask(client.POST("/auth/sso/complete", { body }));
+      startSession({ token, email, provider, ...(logout_url !== null && { logoutUrl: logout_url }) });
+      return return_to;
+    },
+  });
+}
+
+/** The key of the provider at which the account of a refused sign-in must be opened; null if there is none. */
+export function providerDemandedBy(error: unknown): string | null {
+  const key = error instanceof Problem ? error.document.provider : null;
+  return typeof key === "string" ? key : null;
+}

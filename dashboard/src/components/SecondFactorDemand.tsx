@@ -1,0 +1,69 @@
+/** Whether a project demands a second factor of its members. Whoever demands it needs one. */
+
+import { Stack, Switch, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
+import { permissionsQuery } from "../api/members";
+import { securityQuery, useDemandSecondFactor } from "../api/projects";
+import { hasSecondFactor, twoFactorQuery } from "../api/twoFactor";
+import { notifyDone, notifyRefused } from "../lib/notify";
+import { reasonAgainst } from "../lib/roles";
+import { useDialog } from "../lib/useDialog";
+import { t } from "../texts";
+import { ConfirmDialog } from "./ConfirmDialog";
+import { AnchorLink } from "./links";
+import { RowsSkeleton } from "./PageSkeleton";
+import { LoadFailed } from "./ProblemPage";
+
+export function SecondFactorDemand({ projectId }: { projectId: string }) {
+  const { data: security, error, refetch } = useQuery(securityQuery(projectId));
+  if (security) return <DemandSwitch projectId={projectId} isDemanded={security.demands_second_factor} />;
+  return error ? <LoadFailed error={error} onRetry={refetch} /> : <RowsSkeleton rows={1} height={24} />;
+}
+
+function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded: boolean }) {
+  const { data: own } = useQuery(permissionsQuery(projectId));
+  const { data: twoFactor } = useQuery(twoFactorQuery);
+  const { mutateAsync: demand } = useDemandSecondFactor(projectId);
+  const confirmation = useDialog();
+  const reasonId = useId();
+  const forbidden = reasonAgainst(own, "project:write");
+  const lacksFactor = twoFactor !== undefined && !hasSecondFactor(twoFactor);
+  const isKnown = own !== undefined && twoFactor !== undefined;
+  const begin = async () => {
+    await demand(true);
+    confirmation.props.onClose();
+    notifyDone(t.demand.begun);
+  };
+  const end = () =>
+    demand(false).then(
+      () => notifyDone(t.demand.ended),
+      (error: unknown) => notifyRefused(t.demand.failed, error),
+    );
+  return (
+    <Stack gap="xs">
+      <Switch
+        label={t.demand.label}
+        checked={isDemanded}
+        disabled={!isKnown || forbidden !== null || lacksFactor}
+        aria-describedby={reasonId}
+        onChange={isDemanded ? () => void end() : confirmation.open}
+      />
+      <Text id={reasonId} size="sm" c="dimmed">
+        {forbidden ?? (lacksFactor ? t.demand.lacking : t.demand.effect)}
+      </Text>
+      {lacksFactor && forbidden === null && (
+        <AnchorLink to="/account" search={{ next: `/projects/${projectId}/settings` }} size="sm">
+          {t.secondFactor.setUp}
+        </AnchorLink>
+      )}
+      <ConfirmDialog
+        title={t.demand.confirmHeading}
+        consequence={t.demand.confirmText}
+        action={t.demand.confirm}
+        onConfirm={begin}
+        {...confirmation.props}
+      />
+    </Stack>
+  );
+}
