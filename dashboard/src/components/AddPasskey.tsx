@@ -5,6 +5,7 @@ import { useAddPasskey } from "../api/twoFactor";
 import { deviceName } from "../lib/deviceName";
 import { notifyDone } from "../lib/notify";
 import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 import { PasswordField } from "./AccountForm";
 import { DialogForm } from "./DialogForm";
 import type { OnChanged } from "./FactorDialog";
@@ -20,11 +21,11 @@ export default function AddPasskey({ onChanged, onClose }: Props) {
   const { mutateAsync: add } = useAddPasskey();
   const submit = async (values: typeof form.values) => {
     onChanged(await add(values));
-    notifyDone(t.twoFactor.added);
+    notifyDone(texts.added);
   };
   return (
-    <DialogForm form={form} action={t.twoFactor.addPasskey} onSubmit={submit} onClose={onClose}>
-      <NameField description={t.twoFactor.addPasskeyHint} {...form.getInputProps("name")} />
+    <DialogForm form={form} action={texts.addPasskey} onSubmit={submit} onClose={onClose}>
+      <NameField description={texts.addPasskeyHint} {...form.getInputProps("name")} />
       <PasswordField label={t.accounts.currentPassword} {...form.getInputProps("current_password")} />
     </DialogForm>
   );

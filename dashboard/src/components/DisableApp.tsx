@@ -6,6 +6,7 @@ import { useDisableApp } from "../api/twoFactor";
 import { notifyDone } from "../lib/notify";
 import { atCodeField, proofOf } from "../lib/proofs";
 import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 import { PasswordField } from "./AccountForm";
 import { DialogForm } from "./DialogForm";
 
@@ -24,16 +25,16 @@ export default function DisableApp({ isLast, onClose }: Props) {
       throw atCodeField(error);
     }
     onClose();
-    notifyDone(t.twoFactor.disabled);
+    notifyDone(texts.disabled);
   };
   return (
-    <DialogForm form={form} action={t.twoFactor.disableDo} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={texts.disableDo} onSubmit={submit} onClose={onClose}>
       <Text>
-        {t.twoFactor.disableText} {isLast && t.twoFactor.lastFactor}
+        {texts.disableText} {isLast && texts.lastFactor}
       </Text>
       <PasswordField label={t.accounts.currentPassword} data-autofocus {...form.getInputProps("current_password")} />
       <TextInput
-        label={t.twoFactor.proof}
+        label={texts.proof}
         autoComplete="one-time-code"
         autoCapitalize="none"
         spellCheck={false}

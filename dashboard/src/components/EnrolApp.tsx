@@ -6,7 +6,7 @@ import { useState } from "react";
 import { type Enrolment, useBeginApp, useConfirmApp } from "../api/twoFactor";
 import { notifyDone } from "../lib/notify";
 import { inGroups } from "../lib/recoveryCodes";
-import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 import { CopyIcon } from "./CopyButton";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";
 import { FirstFocused } from "./Dialog";
@@ -31,7 +31,7 @@ export default function EnrolApp(props: Props) {
   }
   return (
     <CurrentPasswordForm
-      action={t.twoFactor.next}
+      action={texts.next}
       onSubmit={async (confirmed) => setEnrolment(await begin(confirmed))}
       onClose={props.onClose}
     />
@@ -43,27 +43,27 @@ function Scan({ enrolment: { secret, uri }, onChanged, onClose }: Props & { enro
   const { mutateAsync: confirm } = useConfirmApp();
   const submit = async ({ code }: typeof form.values) => {
     onChanged(await confirm({ code: code.replaceAll(/\s/g, "") }));
-    notifyDone(t.twoFactor.enrolled);
+    notifyDone(texts.enrolled);
   };
   return (
-    <DialogForm form={form} action={t.twoFactor.confirm} onSubmit={submit} onClose={onClose}>
-      <Text>{t.twoFactor.scan}</Text>
-      <QrCode text={uri} label={t.twoFactor.qrCode} />
+    <DialogForm form={form} action={texts.confirm} onSubmit={submit} onClose={onClose}>
+      <Text>{texts.scan}</Text>
+      <QrCode text={uri} label={texts.qrCode} />
       <Stack gap={2}>
-        <Text>{t.twoFactor.byHand}</Text>
+        <Text>{texts.byHand}</Text>
         <Group gap={4} wrap="nowrap" justify="space-between">
           <code className="mono break" data-testid="totp-secret">
             {inGroups(secret)}
           </code>
-          <CopyIcon text={secret} label={t.twoFactor.copyKey} />
+          <CopyIcon text={secret} label={texts.copyKey} />
         </Group>
         <Anchor href={uri} size="sm">
-          {t.twoFactor.openApp}
+          {texts.openApp}
         </Anchor>
       </Stack>
       <TextInput
-        label={t.twoFactor.code}
-        description={t.twoFactor.codeHint}
+        label={texts.code}
+        description={texts.codeHint}
         autoComplete="one-time-code"
         inputMode="numeric"
         data-autofocus

@@ -2,7 +2,7 @@
 
 import { type ReactNode, useState } from "react";
 import type { DialogProps } from "../lib/useDialog";
-import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 import { Dialog, FirstFocused } from "./Dialog";
 import { RecoveryCodes } from "./RecoveryCodes";
 
@@ -24,7 +24,7 @@ export function FactorDialog({ title, opened, onClose, children }: Props) {
   const change: OnChanged = (given) => (given.length > 0 ? setCodes(given) : close());
   return (
     <Dialog
-      title={hasCodes ? t.twoFactor.codesHeading : title}
+      title={hasCodes ? texts.codesHeading : title}
       opened={opened}
       onClose={close}
       closeOnEscape={!hasCodes}

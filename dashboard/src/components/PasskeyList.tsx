@@ -6,7 +6,7 @@ import { type Passkey, useRemovePasskey } from "../api/twoFactor";
 import { notifyDone } from "../lib/notify";
 import { reasonAgainstPasskeys } from "../lib/passkeys";
 import { useDialog } from "../lib/useDialog";
-import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";
 import { FactorDialog } from "./FactorDialog";
 import { GuardedButton } from "./GuardedButton";
@@ -31,7 +31,7 @@ export function PasskeyList({ passkeys, isOnlyFactor }: Props) {
     <Stack gap="xs">
       <Group justify="space-between" wrap="nowrap">
         <Title order={3} fz="md" ref={heading} tabIndex={-1}>
-          {t.twoFactor.passkeys}
+          {texts.passkeys}
         </Title>
         <GuardedButton
           variant="default"
@@ -40,23 +40,23 @@ export function PasskeyList({ passkeys, isOnlyFactor }: Props) {
           reason={reason}
           onClick={addition.open}
         >
-          {t.twoFactor.addPasskey}
+          {texts.addPasskey}
         </GuardedButton>
       </Group>
       {reason && <Text size="sm">{reason}</Text>}
       {passkeys.length === 0 && (
         <Text c="dimmed" size="sm">
-          {t.twoFactor.passkeysNone}
+          {texts.passkeysNone}
         </Text>
       )}
       {passkeys.length > 0 && (
-        <ul className={classes.list} aria-label={t.twoFactor.passkeys}>
+        <ul className={classes.list} aria-label={texts.passkeys}>
           {passkeys.map((each) => (
             <PasskeyRow key={each.id} passkey={each} isLast={isLast} onRemoved={() => heading.current?.focus()} />
           ))}
         </ul>
       )}
-      <FactorDialog title={t.twoFactor.addPasskeyHeading} {...addition.props}>
+      <FactorDialog title={texts.addPasskeyHeading} {...addition.props}>
         {(onChanged) => <AddPasskey onChanged={onChanged} onClose={addition.props.onClose} />}
       </FactorDialog>
     </Stack>
@@ -76,31 +76,31 @@ function PasskeyRow({ passkey, isLast, onRemoved }: RowProps) {
   const remove = async (confirmed: { current_password: string }) => {
     await mutateAsync(confirmed);
     onRemoved();
-    notifyDone(t.twoFactor.removed(name));
+    notifyDone(texts.removed(name));
   };
   return (
     <li className={classes.row}>
       <div className={classes.who}>
         <span className={classes.email}>{name}</span>
         <span className={classes.roles}>
-          {t.twoFactor.created} <When at={createdAt} /> ·{" "}
+          {texts.created} <When at={createdAt} /> ·{" "}
           {lastUsedAt ? (
             <>
-              {t.twoFactor.lastUsed} <When at={lastUsedAt} />
+              {texts.lastUsed} <When at={lastUsedAt} />
             </>
           ) : (
-            t.twoFactor.neverUsed
+            texts.neverUsed
           )}
         </span>
       </div>
-      <Button variant="default" size="compact-sm" aria-label={t.twoFactor.removeOf(name)} onClick={removal.open}>
-        {t.twoFactor.remove}
+      <Button variant="default" size="compact-sm" aria-label={texts.removeOf(name)} onClick={removal.open}>
+        {texts.remove}
       </Button>
-      <FactorDialog title={t.twoFactor.removeHeading(name)} {...removal.props}>
+      <FactorDialog title={texts.removeHeading(name)} {...removal.props}>
         {() => (
           <CurrentPasswordForm
-            text={isLast ? `${t.twoFactor.removeText} ${t.twoFactor.lastFactor}` : t.twoFactor.removeText}
-            action={t.twoFactor.removeDo}
+            text={isLast ? `${texts.removeText} ${texts.lastFactor}` : texts.removeText}
+            action={texts.removeDo}
             onSubmit={remove}
             onClose={removal.props.onClose}
           />

@@ -3,7 +3,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { codesFile } from "../lib/recoveryCodes";
 import { currentSession } from "../lib/session";
-import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 import { CopyButton } from "./CopyButton";
 import classes from "./RecoveryCodes.module.css";
 
@@ -15,20 +15,20 @@ interface Props {
 export function RecoveryCodes({ codes, onStored }: Props) {
   return (
     <Stack gap="md">
-      <Text>{t.twoFactor.codesText}</Text>
-      <ul className={classes.codes} aria-label={t.twoFactor.codes}>
+      <Text>{texts.codesText}</Text>
+      <ul className={classes.codes} aria-label={texts.codes}>
         {codes.map((code) => (
           <li key={code}>{code}</li>
         ))}
       </ul>
       <Group justify="space-between" gap="xs">
         <Group gap="xs">
-          <CopyButton size="sm" text={codes.join("\n")} label={t.twoFactor.copyCodes} data-autofocus />
+          <CopyButton size="sm" text={codes.join("\n")} label={texts.copyCodes} data-autofocus />
           <Button variant="default" onClick={() => download(codes)}>
-            {t.twoFactor.download}
+            {texts.download}
           </Button>
         </Group>
-        <Button onClick={onStored}>{t.twoFactor.stored}</Button>
+        <Button onClick={onStored}>{texts.stored}</Button>
       </Group>
     </Stack>
   );
@@ -37,7 +37,7 @@ export function RecoveryCodes({ codes, onStored }: Props) {
 function download(codes: readonly string[]): void {
   const text = codesFile(codes, currentSession()?.email ?? "", window.location.origin);
   const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = Object.assign(document.createElement("a"), { href: url, download: t.twoFactor.fileName });
+  const link = Object.assign(document.createElement("a"), { href: url, download: texts.fileName });
   link.click();
   URL.revokeObjectURL(url);
 }

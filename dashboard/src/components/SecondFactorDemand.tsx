@@ -10,6 +10,7 @@ import { notifyDone, notifyRefused } from "../lib/notify";
 import { reasonAgainst } from "../lib/roles";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
+import { demand as texts } from "../texts/demand";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { AnchorLink } from "./links";
 import { RowsSkeleton } from "./PageSkeleton";
@@ -33,24 +34,24 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
   const begin = async () => {
     await demand(true);
     confirmation.props.onClose();
-    notifyDone(t.demand.begun);
+    notifyDone(texts.begun);
   };
   const end = () =>
     demand(false).then(
-      () => notifyDone(t.demand.ended),
-      (error: unknown) => notifyRefused(t.demand.failed, error),
+      () => notifyDone(texts.ended),
+      (error: unknown) => notifyRefused(texts.failed, error),
     );
   return (
     <Stack gap="xs">
       <Switch
-        label={t.demand.label}
+        label={texts.label}
         checked={isDemanded}
         disabled={!isKnown || forbidden !== null || lacksFactor}
         aria-describedby={reasonId}
         onChange={isDemanded ? () => void end() : confirmation.open}
       />
       <Text id={reasonId} size="sm" c="dimmed">
-        {forbidden ?? (lacksFactor ? t.demand.lacking : t.demand.effect)}
+        {forbidden ?? (lacksFactor ? texts.lacking : texts.effect)}
       </Text>
       {lacksFactor && forbidden === null && (
         <AnchorLink to="/account" search={{ next: `/projects/${projectId}/settings` }} size="sm">
@@ -58,9 +59,9 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
         </AnchorLink>
       )}
       <ConfirmDialog
-        title={t.demand.confirmHeading}
-        consequence={t.demand.confirmText}
-        action={t.demand.confirm}
+        title={texts.confirmHeading}
+        consequence={texts.confirmText}
+        action={texts.confirm}
         onConfirm={begin}
         {...confirmation.props}
       />

@@ -6,7 +6,7 @@ import { lazy, type ReactNode } from "react";
 import { hasSecondFactor, type TwoFactor as State, twoFactorQuery, useRenewCodes } from "../api/twoFactor";
 import { currentSession } from "../lib/session";
 import { useDialog } from "../lib/useDialog";
-import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";
 import { FactorDialog, type OnChanged } from "./FactorDialog";
 import { IconAlert } from "./icons";
@@ -25,11 +25,11 @@ export function TwoFactor() {
   const { data: state, error, refetch } = useQuery(twoFactorQuery);
   const provider = currentSession()?.provider;
   return (
-    <Stack gap="md" mt="xl" component="section" aria-label={t.twoFactor.heading} id="two-factor">
+    <Stack gap="md" mt="xl" component="section" aria-label={texts.heading} id="two-factor">
       <Stack gap={4}>
-        <Title order={2}>{t.twoFactor.heading}</Title>
-        <Text c="dimmed">{t.twoFactor.intro}</Text>
-        {provider && <Text c="dimmed">{t.twoFactor.providerNote(provider)}</Text>}
+        <Title order={2}>{texts.heading}</Title>
+        <Text c="dimmed">{texts.intro}</Text>
+        {provider && <Text c="dimmed">{texts.providerNote(provider)}</Text>}
       </Stack>
       {error && !state && <LoadFailed error={error} onRetry={refetch} />}
       {!state && !error && <RowsSkeleton rows={2} height={56} />}
@@ -44,10 +44,10 @@ function Factors({ state }: { state: State }) {
     <>
       {hasFactor && state.recovery_codes_left <= FEW_CODES && (
         <Alert color="alarm" variant="light" icon={<IconAlert />} py="xs">
-          {t.twoFactor.codesFew}
+          {texts.codesFew}
         </Alert>
       )}
-      <ul className={classes.list} aria-label={t.twoFactor.heading}>
+      <ul className={classes.list} aria-label={texts.heading}>
         <AppRow since={state.totp_since} isLast={state.passkeys.length === 0} />
         {hasFactor && <CodesRow left={state.recovery_codes_left} />}
       </ul>
@@ -79,25 +79,25 @@ function AppRow({ since, isLast }: { since: string | null; isLast: boolean }) {
   const isOn = since !== null;
   const detail = isOn ? (
     <>
-      {t.twoFactor.appSince} <When at={since} />
+      {texts.appSince} <When at={since} />
     </>
   ) : (
-    t.twoFactor.appOff
+    texts.appOff
   );
   // One button for both, so that it still has the focus when it changes.
   return (
-    <Row name={t.twoFactor.app} detail={detail}>
+    <Row name={texts.app} detail={detail}>
       <Button
         {...BUTTON}
-        aria-label={isOn ? t.twoFactor.disableApp : t.twoFactor.setUpApp}
+        aria-label={isOn ? texts.disableApp : texts.setUpApp}
         onClick={isOn ? disabling.open : enrolment.open}
       >
-        {isOn ? t.twoFactor.disable : t.twoFactor.setUp}
+        {isOn ? texts.disable : texts.setUp}
       </Button>
-      <FactorDialog title={t.twoFactor.setUpApp} {...enrolment.props}>
+      <FactorDialog title={texts.setUpApp} {...enrolment.props}>
         {(onChanged) => <EnrolApp onChanged={onChanged} onClose={enrolment.props.onClose} />}
       </FactorDialog>
-      <FactorDialog title={t.twoFactor.disableApp} {...disabling.props}>
+      <FactorDialog title={texts.disableApp} {...disabling.props}>
         {() => <DisableApp isLast={isLast} onClose={disabling.props.onClose} />}
       </FactorDialog>
     </Row>
@@ -108,15 +108,15 @@ function CodesRow({ left }: { left: number }) {
   const renewal = useDialog();
   const { mutateAsync: renew } = useRenewCodes();
   return (
-    <Row name={t.twoFactor.codes} detail={t.twoFactor.codesLeft(left)}>
-      <Button {...BUTTON} aria-label={t.twoFactor.renewCodes} onClick={renewal.open}>
-        {t.twoFactor.renew}
+    <Row name={texts.codes} detail={texts.codesLeft(left)}>
+      <Button {...BUTTON} aria-label={texts.renewCodes} onClick={renewal.open}>
+        {texts.renew}
       </Button>
-      <FactorDialog title={t.twoFactor.renewCodes} {...renewal.props}>
+      <FactorDialog title={texts.renewCodes} {...renewal.props}>
         {(onChanged: OnChanged) => (
           <CurrentPasswordForm
-            text={t.twoFactor.renewText}
-            action={t.twoFactor.renewCodes}
+            text={texts.renewText}
+            action={texts.renewCodes}
             onSubmit={async (confirmed) => onChanged(await renew(confirmed))}
             onClose={renewal.props.onClose}
           />

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { hasSecondFactor, twoFactorQuery } from "../api/twoFactor";
 import { safeNext } from "../lib/search";
-import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 
 export function WayBack({ next }: { next: string }) {
   const { data: state } = useQuery(twoFactorQuery);
@@ -15,10 +15,10 @@ export function WayBack({ next }: { next: string }) {
   return (
     <Alert role="status" color={isMet ? "live" : "signal"} variant="light" py="xs" mb="lg">
       <Group gap="xs" justify="space-between">
-        <Text size="sm">{isMet ? t.twoFactor.metNote : t.twoFactor.demandedNote}</Text>
+        <Text size="sm">{isMet ? texts.metNote : texts.demandedNote}</Text>
         {isMet && (
           <Button size="xs" onClick={() => void navigate({ href: safeNext(next) })}>
-            {t.twoFactor.goBack}
+            {texts.goBack}
           </Button>
         )}
       </Group>

@@ -1,7 +1,7 @@
 /** Passkeys in this browser. Browsers have them only on secure pages. */
 
 import { Problem } from "../api/problem";
-import { t } from "../texts";
+import { twoFactor as texts } from "../texts/twoFactor";
 
 type Json = Record<string, unknown>;
 
@@ -11,8 +11,8 @@ export function hasPasskeys(): boolean {
 
 /** Why no passkey can be made here; null if one can. */
 export function reasonAgainstPasskeys(): string | null {
-  if (!window.isSecureContext) return t.twoFactor.passkeysInsecure;
-  return hasPasskeys() ? null : t.twoFactor.passkeysUnknown;
+  if (!window.isSecureContext) return texts.passkeysInsecure;
+  return hasPasskeys() ? null : texts.passkeysUnknown;
 }
 
 /** Asks for a passkey; null if the person or the browser gave none. The options are those of the server. */
@@ -38,10 +38,10 @@ export async function makePasskey(options: Json): Promise<Json> {
     if (made) return made;
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
-    if (error.name === "InvalidStateError") throw new Problem(0, t.twoFactor.passkeyKnown);
-    if (error.name === "SecurityError") throw new Problem(0, t.twoFactor.passkeyElsewhere(publicKey.rp.id ?? ""));
+    if (error.name === "InvalidStateError") throw new Problem(0, texts.passkeyKnown);
+    if (error.name === "SecurityError") throw new Problem(0, texts.passkeyElsewhere(publicKey.rp.id ?? ""));
   }
-  throw new Problem(0, t.twoFactor.passkeyNotMade);
+  throw new Problem(0, texts.passkeyNotMade);
 }
 
 function asJson(credential: Credential | null): Json | null {

@@ -20,6 +20,7 @@ import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
+import { demand as texts } from "../texts/demand";
 import classes from "./Settings.module.css";
 
 export function Settings() {
@@ -35,7 +36,7 @@ export function Settings() {
       <Section title={t.settings.environments} text={t.settings.environmentsText} id="environments">
         <EnvironmentList projectId={project.id} />
       </Section>
-      <Section title={t.demand.heading} text={t.demand.text}>
+      <Section title={texts.heading} text={texts.text}>
         <SecondFactorDemand projectId={project.id} />
       </Section>
       <Section title={t.settings.danger} text={t.settings.dangerText}>

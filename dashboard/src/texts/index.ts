@@ -1,9 +1,11 @@
-/** Every text of the dashboard, in one catalogue. */
+/**
+ * The texts of the dashboard, in one catalogue. Parts that load on their own import their texts from files beside this
+ * one, so that these load with them.
+ */
 
 import { accounts } from "./accounts";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
-import { demand } from "./demand";
 import { code, flag, flags, rules } from "./flags";
 import { changes, history, users } from "./history";
 import { invitation, members } from "./members";
@@ -15,7 +17,6 @@ import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
 import { singleSignOn } from "./singleSignOn";
 import { impact, simulator, trace } from "./simulator";
-import { twoFactor } from "./twoFactor";
 import { variants } from "./variants";
 
 export const t = {
@@ -25,7 +26,6 @@ export const t = {
   code,
   conditions,
   deletion,
-  demand,
   flag,
   flags,
   history,
@@ -46,7 +46,6 @@ export const t = {
   singleSignOn,
   tokens,
   trace,
-  twoFactor,
   users,
   variants,
 };
