@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pyotp
-from playwright.async_api import Locator
+from playwright.async_api import Locator, expect
 
 from tests.e2e.conftest import UNLIMITED
 from tests.e2e.people import PASSWORD, Person
+from tests.support.api import Json
 from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
@@ -62,6 +63,32 @@ async def add_authenticator(person: Person) -> None:
     cdp = await person.context.new_cdp_session(person.page)
     await cdp.send("WebAuthn.enable")
     await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+
+
+def dialog_of(person: Person) -> Locator:
+    """The open dialog."""
+    return person.page.get_by_role("dialog")
+
+
+async def open_account(person: Person) -> None:
+    """Open the page of the account, and wait for its second factors."""
+    await person.page.goto("/account")
+    await expect(person.page.get_by_role("list", name="Two-factor authentication")).to_be_visible()
+
+
+async def add_passkey(person: Person, name: str | None = None) -> None:
+    """Open the dialog, fill it in and press the button."""
+    await person.press("Add passkey")
+    if name is not None:
+        await dialog_of(person).get_by_label("Name").fill(name)
+    await dialog_of(person).get_by_label("Current password").fill(PASSWORD)
+    await dialog_of(person).get_by_role("button", name="Add passkey").click()
+
+
+async def state_of(person: Person) -> Json:
+    """The second factors of the account."""
+    state: Json = (await person.api.get(TWO_FACTOR)).raise_for_status().json()
+    return state
 
 
 @asynccontextmanager
