@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { lineOf } from "../api/problem";
 import { type Provider, providersQuery, useBeginSignIn } from "../api/singleSignOn";
-import { t } from "../texts";
+import { singleSignOn as texts } from "../texts/singleSignOn";
 import { Refusal } from "./Refusal";
 
 interface Props {
@@ -21,7 +21,7 @@ export function ProviderButtons({ returnTo, demanded }: Props) {
   if (providers.length === 0) return null;
   return (
     <Stack gap="sm">
-      <Divider label={t.singleSignOn.or} />
+      <Divider label={texts.or} />
       {providers.map((each) => (
         <ProviderButton
           key={each.key}
@@ -50,7 +50,7 @@ function ProviderButton({ provider, isDemanded, isPending, onClick }: ButtonProp
   }, [isDemanded]);
   return (
     <Button ref={button} fullWidth variant={isDemanded ? "filled" : "default"} loading={isPending} onClick={onClick}>
-      {t.singleSignOn.continueWith(provider.name)}
+      {texts.continueWith(provider.name)}
     </Button>
   );
 }

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { sessionsQuery, type SignIn, useEndSession } from "../api/sessions";
 import { useDialog } from "../lib/useDialog";
-import { t } from "../texts";
+import { sessions as texts } from "../texts/sessions";
 import { ConfirmDialog } from "./ConfirmDialog";
 import classes from "./Members.module.css";
 import { RowsSkeleton } from "./PageSkeleton";
@@ -18,12 +18,12 @@ export function SessionList() {
   return (
     <Stack gap="md" mt="xl">
       <Title order={2} ref={heading} tabIndex={-1}>
-        {t.sessions.heading}
+        {texts.heading}
       </Title>
       {error && !sessions && <LoadFailed error={error} onRetry={refetch} />}
       {!sessions && !error && <RowsSkeleton rows={2} height={56} />}
       {sessions && (
-        <ul className={classes.list} aria-label={t.sessions.heading}>
+        <ul className={classes.list} aria-label={texts.heading}>
           {sessions.map((each) => (
             <SessionRow key={each.id} session={each} onEnded={() => heading.current?.focus()} />
           ))}
@@ -35,7 +35,7 @@ export function SessionList() {
 
 function SessionRow({ session, onEnded }: { session: SignIn; onEnded: () => void }) {
   const { id, current, address, last_seen_at: lastSeen } = session;
-  const device = session.device ?? t.sessions.unknownDevice;
+  const device = session.device ?? texts.unknownDevice;
   const ending = useDialog();
   const { mutateAsync } = useEndSession();
   const end = async () => {
@@ -47,22 +47,22 @@ function SessionRow({ session, onEnded }: { session: SignIn; onEnded: () => void
       <div className={classes.who}>
         <span className={classes.email}>{device}</span>
         <span className={classes.roles}>
-          {address ?? t.sessions.unknownAddress} · {t.sessions.lastSeen} <When at={lastSeen} />
+          {address ?? texts.unknownAddress} · {texts.lastSeen} <When at={lastSeen} />
         </span>
       </div>
       {current ? (
         <Text c="dimmed" size="sm">
-          {t.sessions.current}
+          {texts.current}
         </Text>
       ) : (
-        <Button variant="default" size="compact-sm" aria-label={t.sessions.endOf(device)} onClick={ending.open}>
-          {t.sessions.end}
+        <Button variant="default" size="compact-sm" aria-label={texts.endOf(device)} onClick={ending.open}>
+          {texts.end}
         </Button>
       )}
       <ConfirmDialog
-        title={t.sessions.endHeading}
-        consequence={t.sessions.endText(device)}
-        action={t.sessions.end}
+        title={texts.endHeading}
+        consequence={texts.endText(device)}
+        action={texts.end}
         onConfirm={end}
         {...ending.props}
       />

@@ -9,6 +9,7 @@ import { Refusal } from "../components/Refusal";
 import { type Arrival, arrival } from "../lib/providerAnswer";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
+import { singleSignOn as texts } from "../texts/singleSignOn";
 
 const CANCELLED = "access_denied"; // OAuth's name for a person or a provider that said no
 
@@ -27,7 +28,7 @@ export function ProviderSignIn() {
   const next = arrived.kind === "unasked" || arrived.returnTo === "/" ? {} : { next: arrived.returnTo };
   return (
     <AccountPage heading={t.accounts.signIn}>
-      {refusal === null && <Loader mx="auto" aria-label={t.singleSignOn.signingIn} />}
+      {refusal === null && <Loader mx="auto" aria-label={texts.signingIn} />}
       <Refusal text={refusal} />
       <AnchorLink to="/sign-in" search={next} size="sm" ta="center">
         {t.accounts.backToSignIn}
@@ -38,7 +39,7 @@ export function ProviderSignIn() {
 
 function refusalOf(arrived: Arrival): string | null {
   if (arrived.kind === "answered") return null;
-  if (arrived.kind === "unasked") return t.singleSignOn.unasked;
+  if (arrived.kind === "unasked") return texts.unasked;
   const { reason, provider } = arrived;
-  return reason === CANCELLED ? t.singleSignOn.cancelled(provider) : t.singleSignOn.refused(provider);
+  return reason === CANCELLED ? texts.cancelled(provider) : texts.refused(provider);
 }

@@ -12,10 +12,8 @@ import { invitation, members } from "./members";
 import { prerequisites } from "./prerequisites";
 import { secondFactor } from "./secondFactor";
 import { segments } from "./segments";
-import { sessions } from "./sessions";
 import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
-import { singleSignOn } from "./singleSignOn";
 import { impact, simulator, trace } from "./simulator";
 import { variants } from "./variants";
 
@@ -39,11 +37,9 @@ export const t = {
   rules,
   secondFactor,
   segments,
-  sessions,
   settings,
   shell,
   simulator,
-  singleSignOn,
   tokens,
   trace,
   users,
