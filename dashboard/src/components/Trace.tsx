@@ -2,7 +2,7 @@
 
 import type { FlagTrace, PrerequisiteTrace } from "../api/explain";
 import { prerequisiteInWords } from "../lib/audience";
-import { t } from "../texts";
+import { trace as texts } from "../texts/trace";
 import classes from "./Trace.module.css";
 import { TraceRules } from "./TraceRules";
 import { Step } from "./TraceStep";
@@ -10,7 +10,7 @@ import { TraceVariant } from "./TraceVariant";
 
 export default function Trace({ trace }: { trace: FlagTrace }) {
   return (
-    <ol className={classes.steps} aria-label={t.trace.label}>
+    <ol className={classes.steps} aria-label={texts.label}>
       <Steps trace={trace} />
     </ol>
   );
@@ -18,12 +18,12 @@ export default function Trace({ trace }: { trace: FlagTrace }) {
 
 function Steps({ trace }: { trace: FlagTrace }) {
   const { step } = trace.decided_by;
-  if (step === "off") return <Step mark="fails" title={t.trace.isOff} decides />;
+  if (step === "off") return <Step mark="fails" title={texts.isOff} decides />;
   return (
     <>
-      <Step mark="holds" title={t.trace.isOn} />
+      <Step mark="holds" title={texts.isOn} />
       {trace.prerequisites.length > 0 && <Prerequisites trace={trace} />}
-      {step === "prerequisite" ? <Step mark="skipped" title={t.trace.rulesSkipped} /> : <TraceRules trace={trace} />}
+      {step === "prerequisite" ? <Step mark="skipped" title={texts.rulesSkipped} /> : <TraceRules trace={trace} />}
       {step !== "prerequisite" && <Rest trace={trace} />}
       {trace.variants?.chosen != null && <TraceVariant variants={trace.variants} />}
     </>
@@ -33,7 +33,7 @@ function Steps({ trace }: { trace: FlagTrace }) {
 function Prerequisites({ trace }: { trace: FlagTrace }) {
   const decides = trace.decided_by.step === "prerequisite";
   return (
-    <Step mark={decides ? "fails" : "holds"} title={t.trace.prerequisites} decides={decides}>
+    <Step mark={decides ? "fails" : "holds"} title={texts.prerequisites} decides={decides}>
       <ul className={classes.checks}>
         {trace.prerequisites.map((each) => (
           <Step key={each.flag_key} mark={each.holds ? "holds" : "fails"} title={prerequisiteInWords(each)}>
@@ -46,8 +46,8 @@ function Prerequisites({ trace }: { trace: FlagTrace }) {
 }
 
 function actualOf({ actual }: PrerequisiteTrace): string {
-  if (!actual?.enabled) return t.trace.prerequisiteIs.off;
-  return actual.variant === null ? t.trace.prerequisiteIs.on : t.trace.prerequisiteGives(actual.variant);
+  if (!actual?.enabled) return texts.prerequisiteIs.off;
+  return actual.variant === null ? texts.prerequisiteIs.on : texts.prerequisiteGives(actual.variant);
 }
 
 /** What everyone gets whom no rule matches. */
@@ -55,26 +55,26 @@ function Rest({ trace }: { trace: FlagTrace }) {
   const { rollout } = trace;
   switch (trace.decided_by.step) {
     case "everyone":
-      return <Step mark="holds" title={t.trace.everyone} decides />;
+      return <Step mark="holds" title={texts.everyone} decides />;
     case "fallthrough":
-      return <Step mark="fails" title={t.trace.fallthrough} decides />;
+      return <Step mark="fails" title={texts.fallthrough} decides />;
     case "rollout":
       if (!rollout) return null;
       return (
         <Step
           mark={rollout.inside ? "holds" : "fails"}
-          title={rollout.inside ? t.trace.inside(rollout.percentage) : t.trace.outside(rollout.percentage)}
+          title={rollout.inside ? texts.inside(rollout.percentage) : texts.outside(rollout.percentage)}
           decides
         >
           <span className={classes.note}>
             {rollout.bucket === null
-              ? t.trace.noIdentifier
-              : t.trace.bucket(rollout.bucket, rollout.percentage, rollout.inside)}
+              ? texts.noIdentifier
+              : texts.bucket(rollout.bucket, rollout.percentage, rollout.inside)}
           </span>
-          {rollout.hashed !== null && <code className={classes.hashed}>{t.trace.hashed(rollout.hashed)}</code>}
+          {rollout.hashed !== null && <code className={classes.hashed}>{texts.hashed(rollout.hashed)}</code>}
         </Step>
       );
     default:
-      return <Step mark="skipped" title={t.trace.restSkipped} />;
+      return <Step mark="skipped" title={texts.restSkipped} />;
   }
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { ConditionTrace, FlagTrace, RuleTrace } from "../api/explain";
 import { ruleInWords } from "../lib/audience";
 import { conditionParts, inWords, ruleParts } from "../lib/conditions";
-import { t } from "../texts";
+import { trace as texts } from "../texts/trace";
 import { Parts } from "./Parts";
 import classes from "./Trace.module.css";
 import { type Mark, Step } from "./TraceStep";
@@ -12,20 +12,20 @@ import { type Mark, Step } from "./TraceStep";
 const MOST_IN_FULL = 5;
 
 export function TraceRules({ trace: { rules, decided_by: decidedBy } }: { trace: FlagTrace }) {
-  if (rules.length === 0) return <Step mark="skipped" title={t.trace.rulesNone} />;
+  if (rules.length === 0) return <Step mark="skipped" title={texts.rulesNone} />;
   const decides = decidedBy.step === "rule";
   const end = decides ? rules.findIndex((each) => each.status === "matched") : rules.length;
   const before = rules.slice(0, end);
   return (
-    <Step mark={decides ? "holds" : "fails"} title={t.trace.rules} decides={decides}>
+    <Step mark={decides ? "holds" : "fails"} title={texts.rules} decides={decides}>
       {before.length > MOST_IN_FULL ? (
-        <Folded summary={t.trace.others.before(before.length)} rules={before} />
+        <Folded summary={texts.others.before(before.length)} rules={before} />
       ) : (
         <Rules rules={before} />
       )}
       <Rules rules={rules.slice(end, end + 1)} />
       {end + 1 < rules.length && (
-        <Folded summary={t.trace.others.after(rules.length - end - 1)} rules={rules.slice(end + 1)} />
+        <Folded summary={texts.others.after(rules.length - end - 1)} rules={rules.slice(end + 1)} />
       )}
     </Step>
   );
@@ -51,7 +51,7 @@ function Rules({ rules }: { rules: readonly RuleTrace[] }) {
           title={ruleInWords(rule)}
           decides={rule.status === "matched"}
         >
-          <span className={classes.note}>{t.trace.status[rule.status]}</span>
+          <span className={classes.note}>{texts.status[rule.status]}</span>
           <Checks rule={rule} />
         </Step>
       ))}
@@ -89,7 +89,7 @@ interface Check {
 function baseOf(rule: RuleTrace): Check[] {
   if (rule.segment) {
     const conditions = rule.segment.conditions.map(conditionOf);
-    return [{ holds: rule.matches, title: t.trace.segment(rule.segment.name) }, ...conditions];
+    return [{ holds: rule.matches, title: texts.segment(rule.segment.name) }, ...conditions];
   }
   const saysMore = rule.name !== null || rule.conditions.length > 0;
   if (rule.rule_type === "attributes" || !saysMore) return [];
@@ -103,10 +103,10 @@ function conditionOf(condition: ConditionTrace): Check {
     note: (
       <span className={classes.note}>
         {condition.actual === null ? (
-          t.trace.missing
+          texts.missing
         ) : (
           <>
-            {t.trace.actual} <code>{textOf(condition.actual)}</code>
+            {texts.actual} <code>{textOf(condition.actual)}</code>
           </>
         )}
       </span>
@@ -120,7 +120,7 @@ function shareOf({ rollout_percentage: percentage, bucket, status }: RuleTrace):
   return [
     {
       holds: isInside,
-      title: bucket === null ? t.trace.noIdentifier : t.trace.bucket(bucket, percentage, isInside),
+      title: bucket === null ? texts.noIdentifier : texts.bucket(bucket, percentage, isInside),
     },
   ];
 }

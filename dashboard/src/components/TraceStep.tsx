@@ -2,7 +2,7 @@
 
 import { VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
-import { t } from "../texts";
+import { trace as texts } from "../texts/trace";
 import { IconCheck, IconCross, IconMinus } from "./icons";
 import classes from "./Trace.module.css";
 
@@ -24,7 +24,7 @@ export function Step({ mark, title, decides = false, children }: Props) {
     <li className={classes.step} data-mark={mark} data-decides={decides || undefined}>
       <span className={classes.mark}>
         <Icon size={13} />
-        <VisuallyHidden>{t.trace[mark]} </VisuallyHidden>
+        <VisuallyHidden>{texts[mark]} </VisuallyHidden>
       </span>
       <div className={classes.content}>
         <div className={classes.title}>{title}</div>

@@ -1,7 +1,7 @@
 /** Which variant the user gets, with the user's place among the weights. */
 
 import type { VariantsTrace } from "../api/explain";
-import { t } from "../texts";
+import { trace as texts } from "../texts/trace";
 import classes from "./Trace.module.css";
 import { Step } from "./TraceStep";
 import { WeightBar } from "./WeightBar";
@@ -10,18 +10,18 @@ export function TraceVariant({ variants }: { variants: VariantsTrace }) {
   const { chosen, by, position, hashed, total_weight: total, ranges } = variants;
   const range = ranges.find((each) => each.key === chosen);
   return (
-    <Step mark="holds" title={t.trace.variant(chosen ?? "")}>
+    <Step mark="holds" title={texts.variant(chosen ?? "")}>
       {by === "weight" && position !== null && range ? (
         <>
-          <span className={classes.note}>{t.trace.position(position, total, range.from, range.to - 1)}</span>
+          <span className={classes.note}>{texts.position(position, total, range.from, range.to - 1)}</span>
           <div className={classes.place}>
             <WeightBar weights={ranges.map((each) => each.to - each.from)} />
             <span className={classes.pin} style={{ left: `${((position + 0.5) / total) * 100}%` }} aria-hidden />
           </div>
-          {hashed !== null && <code className={classes.hashed}>{t.trace.hashed(hashed)}</code>}
+          {hashed !== null && <code className={classes.hashed}>{texts.hashed(hashed)}</code>}
         </>
       ) : (
-        <span className={classes.note}>{by === "rule" ? t.trace.variantBy.rule : t.trace.variantBy.no_identifier}</span>
+        <span className={classes.note}>{by === "rule" ? texts.variantBy.rule : texts.variantBy.no_identifier}</span>
       )}
     </Step>
   );

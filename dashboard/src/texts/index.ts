@@ -14,7 +14,7 @@ import { secondFactor } from "./secondFactor";
 import { segments } from "./segments";
 import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
-import { impact, simulator, trace } from "./simulator";
+import { impact, simulator } from "./simulator";
 import { variants } from "./variants";
 
 export const t = {
@@ -41,7 +41,6 @@ export const t = {
   shell,
   simulator,
   tokens,
-  trace,
   users,
   variants,
 };

@@ -26,52 +26,6 @@ export const simulator = {
   unsavedInvalid: "The change is not valid yet. See the messages at its fields.",
 };
 
-export const trace = {
-  label: "Why",
-  holds: "Holds:",
-  fails: "Does not hold:",
-  skipped: "Not reached:",
-  isOn: "The flag is on",
-  isOff: "The flag is off, so nothing else is checked",
-  prerequisites: "Prerequisites",
-  prerequisiteIs: { on: "It is on.", off: "It is off." },
-  prerequisiteGives: (variant: string) => `It is on with ${variant}.`,
-  rules: "Rules",
-  rulesNone: "The flag has no rules",
-  rulesSkipped: "The rules are not checked",
-  status: {
-    matched: "Matches and decides",
-    not_matched: "Does not match",
-    outside_percentage: "Matches, but the user is outside its percentage",
-    not_reached: "Not reached",
-    disabled: "Disabled",
-  },
-  others: {
-    before: (count: number) => `${count} rules that do not match`,
-    after: (count: number) => `${count} ${count === 1 ? "rule" : "rules"} after the decision`,
-  },
-  segment: (name: string) => `The user is in the segment ${name}`,
-  actual: "Actual:",
-  missing: "Missing",
-  bucket: (bucket: number, percentage: number, isInside: boolean) =>
-    `Bucket ${bucket} is ${isInside ? "" : "not "}below ${percentage}`,
-  noIdentifier: "The user has no identifier, and is outside every percentage below 100",
-  rest: "Everyone else",
-  restSkipped: "Everyone else: not reached",
-  everyone: "No rule matches, and no rollout is set: on for everyone",
-  fallthrough: "No rule matches: off for everyone else",
-  inside: (percentage: number) => `No rule matches, and the user is in the ${percentage}% rollout`,
-  outside: (percentage: number) => `No rule matches, and the user is not in the ${percentage}% rollout`,
-  hashed: (text: string) => `Hashed: ${text}`,
-  variant: (key: string) => `The variant is ${key}`,
-  variantBy: {
-    rule: "The rule gives it.",
-    no_identifier: "The user has no identifier, and gets the first variant with a weight.",
-  },
-  position: (position: number, total: number, from: number, last: number) =>
-    `Position ${position} of ${total.toLocaleString("en")} is in its range, ${from} to ${last}.`,
-};
-
 export const impact = {
   asking: "Counting the users of the last day whose result would change…",
   incomplete: "Complete the change to see for how many users the result would change.",
