@@ -16,7 +16,7 @@ from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.projects import Project
 from flagstaff.domain.sessions import Session
-from flagstaff.services.access import require_administrator
+from flagstaff.services.access import hold_administrators, require_administrator
 from flagstaff.services.account_changes import end_session
 from flagstaff.storage import access_tokens, accounts, administrators, members, projects, sessions
 from flagstaff.storage.changes import record
@@ -68,8 +68,7 @@ class Administrators:
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            present = await administrators.lock_administrators(connection)
-            await require_administrator(connection, actor)
+            present = await hold_administrators(connection, actor)
             await accounts.lock_account(connection, account_id)
             account = await _get_account(connection, account_id)
             updated = account
@@ -93,7 +92,7 @@ class Administrators:
     async def end_session(self, actor: Actor, account_id: UUID, session_id: UUID) -> None:
         """End a session of an account immediately on every instance; raises Error NOT_FOUND."""
         async with self.database.transaction() as transaction:
-            await require_administrator(transaction.connection, actor)
+            await hold_administrators(transaction.connection, actor)
             await end_session(transaction, actor, account_id, session_id, self.now())
 
     async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
@@ -109,8 +108,9 @@ class Administrators:
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await require_administrator(connection, actor)
-            if await projects.find_project_for_update(connection, project_id) is None:
+            project = await projects.find_project_for_update(connection, project_id)
+            await hold_administrators(connection, actor)
+            if project is None:
                 raise not_found("project")
             if await members.find_member(connection, project_id, actor.account_id) is not None:
                 raise Error(Code.CONFLICT, "You are a member of this project already.")

@@ -7,8 +7,8 @@ from typing import Literal
 
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.instance import InstanceSettings
-from flagstaff.services.access import require_administrator
-from flagstaff.storage import administrators, instance
+from flagstaff.services.access import hold_administrators, require_administrator
+from flagstaff.storage import instance
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
 
@@ -52,8 +52,7 @@ class Instance:
         """Update `registration` if given; None follows the environment variable again. Raises Error FORBIDDEN."""
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await administrators.lock_administrators(connection)  # serializes changes of the settings
-            await require_administrator(connection, actor)
+            await hold_administrators(connection, actor)  # also serializes changes of the settings
             before = await self._read(connection)
             for name, value in values.items():
                 await instance.save_setting(connection, name, value)
