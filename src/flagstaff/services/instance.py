@@ -11,16 +11,17 @@ from flagstaff.services.access import hold_administrators, require_administrator
 from flagstaff.storage import instance
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
+from flagstaff.storage.instance import Counts
 
 _REGISTRATION = "registration"
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How much the instance has, and the quotas by the settings' names."""
+    """How much the instance has, the quotas by the settings' names, and the name of the database."""
 
-    accounts: int
-    projects: int
+    counts: Counts
+    database: str
     quotas: Mapping[str, int]
 
 
@@ -66,8 +67,8 @@ class Instance:
         """The overview; raises Error FORBIDDEN."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
-            accounts, projects = await instance.count_accounts_and_projects(connection)
-            return Overview(accounts, projects, self.quotas)
+            counts = await instance.count_all(connection, self.now())
+            return Overview(counts, connection.dialect.name, self.quotas)
 
     async def _read(self, connection: Connection) -> InstanceSettings:
         chosen = await instance.find_setting(connection, _REGISTRATION)

@@ -1,5 +1,8 @@
 """The instance's settings that are changed while it runs, and how much it has."""
 
+from datetime import datetime
+from typing import NamedTuple
+
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -26,8 +29,22 @@ async def save_setting(connection: AsyncConnection, name: str, value: str | None
         await connection.execute(_save(connection), {"name": name, "value": value})
 
 
-async def count_accounts_and_projects(connection: AsyncConnection) -> tuple[int, int]:
-    """How many accounts and projects there are."""
-    counts = (sa.select(sa.func.count()).select_from(each) for each in (tables.accounts, tables.projects))
-    accounts, projects = [int((await connection.execute(each)).scalar_one()) for each in counts]
-    return accounts, projects
+class Counts(NamedTuple):
+    """How many accounts there are, how many are active, how many projects, and how many open sessions."""
+
+    accounts: int
+    active_accounts: int
+    projects: int
+    sessions: int
+
+
+async def count_all(connection: AsyncConnection, now: datetime) -> Counts:
+    """The counts at a moment."""
+    counted = (
+        tables.accounts.select(),
+        tables.accounts.select().where(tables.accounts.c.deactivated_at.is_(None)),
+        tables.projects.select(),
+        tables.sessions.select().where(tables.sessions.c.expires_at > now),
+    )
+    counts = (each.with_only_columns(sa.func.count(), maintain_column_froms=True) for each in counted)
+    return Counts(*[int((await connection.execute(each)).scalar_one()) for each in counts])

@@ -58,6 +58,7 @@ from flagstaff.web.management import (
     instance,
     invitations,
     members,
+    own_account,
     passkeys,
     projects,
     rules,
@@ -129,6 +130,7 @@ def create_api() -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     resources = (
         accounts,
+        own_account,
         sessions,
         access_tokens,
         second_factors,

@@ -4,6 +4,7 @@ import pytest
 
 from flagstaff import __version__
 from tests.support.api import Caller, field_errors
+from tests.support.stores import Store
 from tests.web.conftest import PASSWORD
 
 PATH = "/api/admin/settings"
@@ -44,10 +45,12 @@ async def test_registration_is_opened_and_closed_while_the_instance_runs(
     assert updates[-1]["actor"]["email"] == "root@example.com"
 
 
-async def test_the_overview_has_figures_quotas_and_health(root: Caller, eve: Caller) -> None:
+async def test_the_overview_has_figures_quotas_and_health(root: Caller, eve: Caller, store: Store) -> None:
     await eve.create_project()
     found = (await root.get("/api/admin/instance")).json()
     assert (found["version"], found["accounts"], found["projects"]) == (__version__, 2, 1)
+    assert (found["active_accounts"], found["sessions"]) == (2, 2)
+    assert found["database"] == ("postgresql" if store.database_url else "sqlite")
     assert found["quotas"]["FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT"] == 1000
     assert (found["ready"], found["problem"]) == (True, None)
     assert found["tasks"]["last-seen"] is True

@@ -23,8 +23,11 @@ class InstanceOut(BaseModel):
     """How much this instance has, what it is limited to, and whether it works."""
 
     version: str
+    database: Literal["sqlite", "postgresql"]
     accounts: int
+    active_accounts: int
     projects: int
+    sessions: int = Field(description="How many sessions are open.")
     quotas: dict[str, int] = Field(description="The quotas by the names of their settings.")
     ready: bool = Field(description="What `/ready` says.")
     problem: str | None = Field(description="Why it is not ready.")
@@ -35,7 +38,7 @@ class InstanceSettingsOut(BaseModel):
     """The settings that are changed while the instance runs."""
 
     registration: Literal["open", "closed"]
-    is_default: bool = Field(description="Whether the value is that of `FLAGSTAFF_REGISTRATION`.")
+    is_default: bool = Field(description="Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.")
 
 
 class InstanceSettingsUpdate(Update):
@@ -71,8 +74,8 @@ async def get_instance(request: Request, actor: CurrentActor, instance: Service)
     return json_response(
         {
             "version": __version__,
-            "accounts": overview.accounts,
-            "projects": overview.projects,
+            "database": overview.database,
+            **overview.counts._asdict(),
             "quotas": overview.quotas,
             "ready": problem is None,
             "problem": problem,
