@@ -1531,7 +1531,9 @@ export interface paths {
         get: operations["get_settings"];
         /**
          * Update Settings
-         * @description Open or close registration, on every instance. The value wins over `FLAGSTAFF_REGISTRATION`.
+         * @description Open or close registration, and demand a second factor of every account or not, on every instance.
+         *
+         *     What is set here wins over the environment variables. Whoever demands a second factor needs one.
          */
         put: operations["update_settings"];
         post?: never;
@@ -2736,14 +2738,28 @@ export interface components {
              * @description Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.
              */
             is_default: boolean;
+            /**
+             * Demands Second Factor
+             * @description Whether every account needs a second factor for everything but its own settings.
+             */
+            demands_second_factor: boolean;
+            /**
+             * Demands Second Factor Is Default
+             * @description Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`.
+             */
+            demands_second_factor_is_default: boolean;
         };
         /**
          * InstanceSettingsUpdate
-         * @description The settings to change. Null is the value of `FLAGSTAFF_REGISTRATION`.
+         * @description The settings to change. Null is the value of the environment variable.
          */
         InstanceSettingsUpdate: {
             /** Registration */
             registration?: ("open" | "closed") | null;
+            /** Demands Second Factor */
+            demands_second_factor?: boolean | null;
+            /** @description Accepted and ignored. */
+            readonly demands_second_factor_is_default?: unknown;
             /** @description Accepted and ignored. */
             readonly is_default?: unknown;
         };

@@ -3,6 +3,7 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useChangePassword } from "../api/accounts";
+import { AccountChanges } from "../components/AccountChanges";
 import { NewPasswordField, PasswordField } from "../components/AccountForm";
 import { DialogForm } from "../components/DialogForm";
 import { AnchorLink } from "../components/links";
@@ -32,6 +33,7 @@ export function Account() {
       </Stack>
       <SessionList />
       <AnchorLink to="/account/tokens">{t.tokens.own}</AnchorLink>
+      <AccountChanges />
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 /** Every text of the dashboard, in one catalogue. */
 
 import { accounts } from "./accounts";
+import { administration } from "./administration";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { code, flag, flags, rules } from "./flags";
@@ -18,6 +19,7 @@ import { variants } from "./variants";
 export const t = {
   ...common,
   accounts,
+  administration,
   changes,
   code,
   conditions,

@@ -9,6 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.storage import dialect, tables
 
 _columns = tables.instance_settings.c
+# Used by every request to the management API.
+_find = sa.select(_columns.value).where(_columns.name == sa.bindparam("setting"))
 _save = dialect.upsert(
     tables.instance_settings,
     lambda insert: insert.on_conflict_do_update(index_elements=[_columns.name], set_={"value": insert.excluded.value}),
@@ -17,8 +19,7 @@ _save = dialect.upsert(
 
 async def find_setting(connection: AsyncConnection, name: str) -> str | None:
     """The value of a setting, if it has been changed."""
-    query = sa.select(_columns.value).where(_columns.name == name)
-    return (await connection.execute(query)).scalar_one_or_none()
+    return (await connection.execute(_find, {"setting": name})).scalar_one_or_none()
 
 
 async def save_setting(connection: AsyncConnection, name: str, value: str | None) -> None:

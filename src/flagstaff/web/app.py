@@ -106,7 +106,6 @@ class State:
     idempotency: Idempotency
     supervisor: Supervisor
     instance: Instance
-    demands_second_factor: bool
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
@@ -182,7 +181,7 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    demanding = SecondFactorDemand(keyed, state.second_factors) if state.demands_second_factor else keyed
+    demanding = SecondFactorDemand(keyed, state.instance)
     others = Authentication(demanding, state.sessions, state.access_tokens, state.limits)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:

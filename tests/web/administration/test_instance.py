@@ -8,6 +8,7 @@ from tests.support.stores import Store
 from tests.web.conftest import PASSWORD
 
 PATH = "/api/admin/settings"
+NOT_DEMANDED = {"demands_second_factor": False, "demands_second_factor_is_default": True}
 
 
 async def register(client: Caller, name: str) -> int:
@@ -20,9 +21,11 @@ async def test_invalid_settings_are_refused(root: Caller) -> None:
         ({"registration": "ajar"}, "registration"),
         ({"registration": True}, "registration"),
         ({"registrations": "open"}, "registrations"),
+        ({"demands_second_factor": "on", "registration": "closed"}, "demands_second_factor"),
+        ({"demands_second_factor": 1}, "demands_second_factor"),
     ):
         assert list(field_errors(await root.put(PATH, json=body))) == [field]
-    assert (await root.get(PATH)).json() == {"registration": "open", "is_default": True}
+    assert (await root.get(PATH)).json() == {"registration": "open", "is_default": True, **NOT_DEMANDED}
 
 
 @pytest.mark.parametrize("environ", [{}, {"FLAGSTAFF_REGISTRATION": "closed"}], ids=["open", "closed"])
@@ -34,14 +37,15 @@ async def test_registration_is_opened_and_closed_while_the_instance_runs(
         (("closed", "closed"), ("open", "open"), ("closed", "closed"), (None, default))
     ):
         answer = await root.put(PATH, json={"registration": given})
-        assert answer.json() == {"registration": expected, "is_default": given is None}
-        assert (await root.put(PATH, json=answer.json() | {"registration": given})).json() == answer.json()
+        assert answer.json() == {"registration": expected, "is_default": given is None, **NOT_DEMANDED}
+        back = answer.json() | {"registration": given, "demands_second_factor": None}
+        assert (await root.put(PATH, json=back)).json() == answer.json()
         assert await register(client, f"number-{number}") == (201 if expected == "open" else 403)
-    assert (await root.put(PATH, json={})).json() == {"registration": default, "is_default": True}
+    assert (await root.put(PATH, json={})).json() == {"registration": default, "is_default": True, **NOT_DEMANDED}
     items = (await root.get("/api/admin/changes")).json()["items"]
     updates = [each for each in items if each["action"] == "instance.updated"]
     assert len(updates) == 4
-    assert updates[-1]["before"] == {"registration": default, "is_default": True}
+    assert updates[-1]["before"] == {"registration": default, "is_default": True, **NOT_DEMANDED}
     assert updates[-1]["actor"]["email"] == "root@example.com"
 
 

@@ -1,9 +1,10 @@
 """HTTP of the instance itself, for its administrators."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 from starlette.responses import Response
 
 from flagstaff import __version__
@@ -39,18 +40,25 @@ class InstanceSettingsOut(BaseModel):
 
     registration: Literal["open", "closed"]
     is_default: bool = Field(description="Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.")
+    demands_second_factor: bool = Field(
+        description="Whether every account needs a second factor for everything but its own settings."
+    )
+    demands_second_factor_is_default: bool = Field(
+        description="Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`."
+    )
 
 
 class InstanceSettingsUpdate(Update):
-    """The settings to change. Null is the value of `FLAGSTAFF_REGISTRATION`."""
+    """The settings to change. Null is the value of the environment variable."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"is_default"})
+    read_only: ClassVar[frozenset[str]] = frozenset({"is_default", "demands_second_factor_is_default"})
 
     registration: Literal["open", "closed"] | None = optional()
+    demands_second_factor: StrictBool | None = optional()
 
 
 def _view(settings: InstanceSettings) -> dict[str, Any]:
-    return {"registration": settings.registration, "is_default": settings.is_default}
+    return asdict(settings)
 
 
 async def _instance(request: Request) -> Instance:
@@ -92,5 +100,8 @@ async def get_settings(actor: CurrentActor, instance: Service) -> Response:
 
 @router.put("/settings", response_model=InstanceSettingsOut, responses=problems(400, 401, 403, 413, 503))
 async def update_settings(body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service) -> Response:
-    """Open or close registration, on every instance. The value wins over `FLAGSTAFF_REGISTRATION`."""
+    """Open or close registration, and demand a second factor of every account or not, on every instance.
+
+    What is set here wins over the environment variables. Whoever demands a second factor needs one.
+    """
     return json_response(_view(await instance.update_settings(actor, **body.given())))
