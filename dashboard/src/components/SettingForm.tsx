@@ -18,12 +18,14 @@ export interface Setting<Value extends string> {
   readonly title: string;
   readonly text: string;
   readonly choices: Readonly<Record<Value, string>>;
+  /** A choice that cannot be made, for a reason that the text says. */
+  readonly unavailable?: Value;
   /** What to send for a choice. */
   readonly send: (value: Value | null) => InstanceSettingsUpdate;
 }
 
 export function SettingForm<Value extends string>({ setting }: { setting: Setting<Value> }) {
-  const { field, variable, value, isDefault, title, text, choices, send } = setting;
+  const { field, variable, value, isDefault, title, text, choices, unavailable, send } = setting;
   const { mutateAsync: update } = useUpdateInstanceSettings();
   const form = useForm<Record<string, string>>({ initialValues: { [field]: isDefault ? DEFAULT : value } });
   const save = async (values: Record<string, string>) => {
@@ -42,7 +44,11 @@ export function SettingForm<Value extends string>({ setting }: { setting: Settin
           description={isDefault ? words.fromEnvironment(variable, choices[value]) : words.fromAdministrator(variable)}
           data={[
             { value: DEFAULT, label: words.asVariable(variable) },
-            ...Object.entries<string>(choices).map(([each, label]) => ({ value: each, label })),
+            ...Object.entries<string>(choices).map(([each, label]) => ({
+              value: each,
+              label,
+              disabled: each === unavailable,
+            })),
           ]}
           {...form.getInputProps(field)}
         />

@@ -31,6 +31,7 @@ export function Shell() {
           <Link to="/" className={classes.home} aria-label={t.shell.allProjects}>
             <Logo />
           </Link>
+          {administers && <span className={classes.place}>{t.administration.heading}</span>}
           {projectId && <ProjectMenu projectId={projectId} />}
           {projectId && <EnvironmentMenu projectId={projectId} environmentId={environmentId ?? null} />}
           <div className={classes.tools}>

@@ -79,7 +79,7 @@ export const administration = {
   version: "Version",
   database: "Database",
   databases: { sqlite: "SQLite", postgresql: "PostgreSQL" },
-  size: "Use",
+  size: "Overview",
   accountsCount: (all: number, active: number) =>
     all === active ? all.toLocaleString("en") : `${all.toLocaleString("en")}, of which ${active} are active`,
   openSessions: "Open sessions",
@@ -95,7 +95,9 @@ export const administration = {
     closed: "Closed: only by invitation or by the operator",
   },
   secondFactorText:
-    "Whether every account needs an authenticator app or a passkey. Without one, it can then use nothing but its own settings. You need a second factor yourself to require it.",
+    "Whether every account needs an authenticator app or a passkey. Without one, it can then use nothing but its own settings.",
+  secondFactorMissing:
+    "Whether every account needs an authenticator app or a passkey. Your account has none, so you cannot require one. Add one on the page of your account first.",
   secondFactorChoices: { on: "Required of every account", off: "Not required" },
   settingsIntro: "They hold immediately, on every instance. What is not listed here is set by the operator.",
   asVariable: (variable: string) => `As ${variable} says`,

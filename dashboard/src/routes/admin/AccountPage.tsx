@@ -29,10 +29,10 @@ export function AccountPage() {
   if (!account && !error) return <PageSkeleton />;
   const isSelf = own?.id === accountId;
   return (
-    <Page title={account?.email ?? t.administration.accounts} intro={<BackLink />} size={820}>
+    <Page title={account?.email ?? t.administration.accounts} intro={<BackLink />}>
       {error && !account && <LoadFailed error={error} onRetry={refetch} />}
       {account && (
-        <Stack gap="xl">
+        <Stack gap="xl" maw={820}>
           <AccountTags account={account} />
           <AccountActions account={account} isSelf={isSelf} />
           <AccountFacts account={account} />

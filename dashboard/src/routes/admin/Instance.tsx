@@ -1,5 +1,6 @@
 /** The instance: whether it works, how much it has, and its quotas. */
 
+import type { ReactNode } from "react";
 import { Alert, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Instance as InstanceState, instanceQuery } from "../../api/administration";
@@ -14,7 +15,7 @@ import { t } from "../../texts";
 export function Instance() {
   const { data: instance, error, refetch } = useQuery(instanceQuery);
   return (
-    <Page title={t.administration.instance} size={820}>
+    <Page title={t.administration.instance}>
       {error && !instance && <LoadFailed error={error} onRetry={refetch} />}
       {!instance && !error && <RowsSkeleton />}
       {instance && <Overview instance={instance} />}
@@ -25,7 +26,7 @@ export function Instance() {
 function Overview({ instance }: { instance: InstanceState }) {
   const words = t.administration;
   return (
-    <Stack gap="xl">
+    <Stack gap="xl" maw={820}>
       <Health instance={instance} />
       <Part title={words.size}>
         <Facts
@@ -68,7 +69,7 @@ function Health({ instance: { ready, problem } }: { instance: InstanceState }) {
   );
 }
 
-function Part({ title, intro, children }: { title: string; intro?: string; children: React.ReactNode }) {
+function Part({ title, intro, children }: { title: string; intro?: string; children: ReactNode }) {
   return (
     <Stack gap="xs" component="section" aria-label={title}>
       <Title order={2}>{title}</Title>

@@ -2,7 +2,8 @@
 
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { instanceSettingsQuery, type InstanceSettings as Settings } from "../../api/administration";
+import { accountQuery, instanceSettingsQuery, type InstanceSettings as Settings } from "../../api/administration";
+import { ownAccountQuery } from "../../api/ownAccount";
 import { Page } from "../../components/Page";
 import { RowsSkeleton } from "../../components/PageSkeleton";
 import { LoadFailed } from "../../components/ProblemPage";
@@ -12,11 +13,11 @@ import { t } from "../../texts";
 export function InstanceSettings() {
   const { data: settings, error, refetch } = useQuery(instanceSettingsQuery);
   return (
-    <Page title={t.administration.settings} intro={t.administration.settingsIntro} size={620}>
+    <Page title={t.administration.settings} intro={t.administration.settingsIntro}>
       {error && !settings && <LoadFailed error={error} onRetry={refetch} />}
       {!settings && !error && <RowsSkeleton rows={2} height={64} />}
       {settings && (
-        <Stack gap="xl" mt="lg">
+        <Stack gap="xl" mt="lg" maw={620}>
           <Registration settings={settings} />
           <SecondFactor settings={settings} />
         </Stack>
@@ -43,6 +44,9 @@ function Registration({ settings }: { settings: Settings }) {
 }
 
 function SecondFactor({ settings }: { settings: Settings }) {
+  const { data: own } = useQuery(ownAccountQuery);
+  const { data: account } = useQuery({ ...accountQuery(own?.id ?? ""), enabled: own !== undefined });
+  const hasNone = account?.second_factor === false;
   return (
     <SettingForm
       setting={{
@@ -51,7 +55,8 @@ function SecondFactor({ settings }: { settings: Settings }) {
         value: settings.demands_second_factor ? "on" : "off",
         isDefault: settings.demands_second_factor_is_default,
         title: t.administration.secondFactor,
-        text: t.administration.secondFactorText,
+        text: hasNone ? t.administration.secondFactorMissing : t.administration.secondFactorText,
+        ...(hasNone && { unavailable: "on" }),
         choices: t.administration.secondFactorChoices,
         send: (value) => ({ demands_second_factor: value === null ? null : value === "on" }),
       }}
