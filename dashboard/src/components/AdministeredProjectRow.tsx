@@ -2,7 +2,7 @@
 
 import { Button, Modal, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { type AdministeredProject, useJoinProject } from "../api/administration";
 import { notifyDone } from "../lib/notify";
 import type { RolesDraft } from "../lib/roles";
@@ -18,8 +18,14 @@ export function AdministeredProjectRow({ project }: { project: AdministeredProje
   const { id, name, role, owner_email: owner, created_at: createdAt } = project;
   const joining = useDialog();
   const row = useRef<HTMLLIElement>(null);
-  // The button that opened the dialog is gone by then.
-  const focusLink = () => row.current?.querySelector("a")?.focus();
+  const joined = useRef(false);
+  const isMember = role !== null;
+  const { opened } = joining.props;
+  useEffect(() => {
+    if (!joined.current || !isMember || opened) return;
+    joined.current = false;
+    row.current?.querySelector("a")?.focus(); // the button that opened the dialog is gone
+  }, [isMember, opened]);
   return (
     <li ref={row} className={classes.row}>
       <div className={classes.name}>
@@ -46,7 +52,7 @@ export function AdministeredProjectRow({ project }: { project: AdministeredProje
         )}
       </div>
       <Modal title={t.administration.joinHeading(name)} {...joining.props}>
-        <JoinForm project={project} onJoined={focusLink} {...joining.props} />
+        <JoinForm project={project} onJoined={() => (joined.current = true)} {...joining.props} />
       </Modal>
     </li>
   );
@@ -62,9 +68,9 @@ function JoinForm({ project, onJoined, onClose }: FormProps) {
   const form = useForm<RolesDraft>({ initialValues: { role: "viewer", environments: {} } });
   const submit = async ({ role }: RolesDraft) => {
     await join({ role });
+    onJoined();
     onClose();
     notifyDone(t.administration.joined(project.name));
-    onJoined();
   };
   return (
     <DialogForm form={form} action={t.administration.joinDo} onSubmit={submit} onClose={onClose}>
