@@ -22,7 +22,7 @@ import { Shell } from "./components/Shell";
 import { lastEnvironment } from "./lib/lastEnvironment";
 import { INVITATION_PATH, RESET_PATH } from "./lib/linkToken";
 import { CALLBACK_PATH } from "./lib/providerAnswer";
-import { safeNext, toFlagPage, toFlagsSearch, toHistorySearch } from "./lib/search";
+import { safeNext, toFlagPage, toFlagsSearch, toHistorySearch, toListSearch } from "./lib/search";
 import { currentSession, sessionEnding } from "./lib/session";
 
 interface Context {
@@ -109,6 +109,50 @@ const ownTokens = createRoute({
   getParentRoute: () => signedIn,
   path: "/account/tokens",
   component: lazyRouteComponent(() => import("./routes/Tokens"), "OwnTokens"),
+});
+const admin = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/admin",
+  component: lazyRouteComponent(() => import("./routes/admin/Admin"), "Admin"),
+});
+const adminHome = createRoute({
+  getParentRoute: () => admin,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/admin/accounts", replace: true });
+  },
+});
+const adminAccounts = createRoute({
+  getParentRoute: () => admin,
+  path: "/accounts",
+  validateSearch: toListSearch,
+  component: lazyRouteComponent(() => import("./routes/admin/Accounts"), "Accounts"),
+});
+const adminAccount = createRoute({
+  getParentRoute: () => admin,
+  path: "/accounts/$accountId",
+  component: lazyRouteComponent(() => import("./routes/admin/AccountPage"), "AccountPage"),
+});
+const adminProjects = createRoute({
+  getParentRoute: () => admin,
+  path: "/projects",
+  validateSearch: toListSearch,
+  component: lazyRouteComponent(() => import("./routes/admin/AllProjects"), "AllProjects"),
+});
+const adminInstance = createRoute({
+  getParentRoute: () => admin,
+  path: "/instance",
+  component: lazyRouteComponent(() => import("./routes/admin/Instance"), "Instance"),
+});
+const adminSettings = createRoute({
+  getParentRoute: () => admin,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./routes/admin/InstanceSettings"), "InstanceSettings"),
+});
+const adminChanges = createRoute({
+  getParentRoute: () => admin,
+  path: "/changes",
+  component: lazyRouteComponent(() => import("./routes/admin/InstanceChanges"), "InstanceChanges"),
 });
 const projects = createRoute({
   getParentRoute: () => signedIn,
@@ -199,6 +243,15 @@ const tree = root.addChildren([
   signedIn.addChildren([
     ownAccount,
     ownTokens,
+    admin.addChildren([
+      adminHome,
+      adminAccounts,
+      adminAccount,
+      adminProjects,
+      adminInstance,
+      adminSettings,
+      adminChanges,
+    ]),
     projects,
     project.addChildren([
       projectHome,

@@ -190,7 +190,7 @@ class Flagstaff:
         passkeys = Passkeys(self.database, now, confirmations, site_of(settings.public_url))
         self.second_factors = SecondFactors(self.database, now, confirmations, tokens, Sealer(secret_key), passkeys)
         self._http = _provider_http(settings.oidc_providers)
-        instance = Instance(self.database, now, settings.registration, settings.quotas())
+        instance = Instance(self.database, now, settings.registration, settings.demand_second_factor, settings.quotas())
         self.single_sign_on = SingleSignOn(
             self.database,
             now,
@@ -239,7 +239,6 @@ class Flagstaff:
             idempotency=self._idempotency,
             supervisor=self._supervisor,
             instance=instance,
-            demands_second_factor=settings.demand_second_factor,
             limits=limits,
             metrics=self.metrics,
             check_readiness=self._check_readiness,

@@ -1,4 +1,4 @@
-/** The audit trail: changes to an environment, its flags and their rules, or to a project's resources of one kind. */
+/** The audit trail: changes to an environment with its flags and rules, to resources of a kind, or to accounts. */
 
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";
@@ -26,6 +26,16 @@ export function projectChangesQuery(projectId: string, resource: "segment" | "me
     return ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));
   });
 }
+
+/** Changes to accounts and to the instance's settings, for administrators. */
+export const instanceChangesQuery = pages(["instance"], (page, signal) =>
+  ask(client.GET("/api/admin/changes", { params: { query: page }, signal })),
+);
+
+/** Changes to the signed-in account itself. */
+export const ownChangesQuery = pages(["me"], (page, signal) =>
+  ask(client.GET("/api/me/changes", { params: { query: page }, signal })),
+);
 
 type Load = (page: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<ChangesPage>;
 

@@ -30,7 +30,7 @@ export class Problem extends Error {
   }
 }
 
-interface Answer<T> {
+export interface Answer<T> {
   readonly data?: T;
   readonly error?: unknown;
   readonly response: Response;

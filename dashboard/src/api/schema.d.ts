@@ -129,6 +129,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Own Account
+         * @description Your account.
+         */
+        get: operations["get_own_account"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/password": {
         parameters: {
             query?: never;
@@ -1511,7 +1531,9 @@ export interface paths {
         get: operations["get_settings"];
         /**
          * Update Settings
-         * @description Open or close registration, on every instance. The value wins over `FLAGSTAFF_REGISTRATION`.
+         * @description Open or close registration, and demand a second factor of every account or not, on every instance.
+         *
+         *     What is set here wins over the environment variables. Whoever demands a second factor needs one.
          */
         put: operations["update_settings"];
         post?: never;
@@ -1678,7 +1700,7 @@ export interface components {
         };
         /**
          * AccountDetailsOut
-         * @description An account with its sessions, newest first, and the number of projects that count against its quota.
+         * @description An account with its sessions, newest first.
          */
         AccountDetailsOut: {
             /**
@@ -1695,13 +1717,31 @@ export interface components {
             /** Deactivated At */
             deactivated_at: string | null;
             /**
+             * Second Factor
+             * @description Whether it has an authenticator app or a passkey, or only an identity provider can open it.
+             */
+            second_factor: boolean;
+            /**
+             * Last Seen At
+             * @description When one of its sessions was last used, to within a few minutes; null if it has none.
+             */
+            last_seen_at: string | null;
+            /**
              * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /** Projects */
+            /**
+             * Projects
+             * @description How many projects count against its quota.
+             */
             projects: number;
+            /**
+             * Tokens
+             * @description How many access tokens it has, personal and for projects.
+             */
+            tokens: number;
             /** Sessions */
             sessions: components["schemas"]["AccountSessionOut"][];
         };
@@ -1809,6 +1849,16 @@ export interface components {
             /** Deactivated At */
             deactivated_at: string | null;
             /**
+             * Second Factor
+             * @description Whether it has an authenticator app or a passkey, or only an identity provider can open it.
+             */
+            second_factor: boolean;
+            /**
+             * Last Seen At
+             * @description When one of its sessions was last used, to within a few minutes; null if it has none.
+             */
+            last_seen_at: string | null;
+            /**
              * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
@@ -1832,6 +1882,13 @@ export interface components {
              * Format: uuid
              */
             owner_id: string;
+            /** Owner Email */
+            owner_email: string;
+            /**
+             * Role
+             * @description Your role in the project; null if you are no member.
+             */
+            role: ("owner" | "admin" | "editor" | "viewer") | null;
             /**
              * Created At
              * Format: date-time
@@ -2625,10 +2682,22 @@ export interface components {
         InstanceOut: {
             /** Version */
             version: string;
+            /**
+             * Database
+             * @enum {string}
+             */
+            database: "sqlite" | "postgresql";
             /** Accounts */
             accounts: number;
+            /** Active Accounts */
+            active_accounts: number;
             /** Projects */
             projects: number;
+            /**
+             * Sessions
+             * @description How many sessions are open.
+             */
+            sessions: number;
             /**
              * Quotas
              * @description The quotas by the names of their settings.
@@ -2666,17 +2735,31 @@ export interface components {
             registration: "open" | "closed";
             /**
              * Is Default
-             * @description Whether the value is that of `FLAGSTAFF_REGISTRATION`.
+             * @description Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.
              */
             is_default: boolean;
+            /**
+             * Demands Second Factor
+             * @description Whether every account needs a second factor for everything but its own settings.
+             */
+            demands_second_factor: boolean;
+            /**
+             * Demands Second Factor Is Default
+             * @description Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`.
+             */
+            demands_second_factor_is_default: boolean;
         };
         /**
          * InstanceSettingsUpdate
-         * @description The settings to change. Null is the value of `FLAGSTAFF_REGISTRATION`.
+         * @description The settings to change. Null is the value of the environment variable.
          */
         InstanceSettingsUpdate: {
             /** Registration */
             registration?: ("open" | "closed") | null;
+            /** Demands Second Factor */
+            demands_second_factor?: boolean | null;
+            /** @description Accepted and ignored. */
+            readonly demands_second_factor_is_default?: unknown;
             /** @description Accepted and ignored. */
             readonly is_default?: unknown;
         };
@@ -3051,6 +3134,30 @@ export interface components {
          * @enum {string}
          */
         Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
+        /**
+         * OwnAccountOut
+         * @description An account as its owner sees it.
+         */
+        OwnAccountOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Email */
+            email: string;
+            /**
+             * Administrator
+             * @description Whether it may use `/api/admin`.
+             */
+            administrator: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
         /**
          * OwnPermissionsOut
          * @description Your role, and what it allows in the whole project and in each of its environments by key.
@@ -4287,6 +4394,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MeOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_own_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnAccountOut"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */
@@ -10281,6 +10435,8 @@ export interface operations {
                 limit?: number | null;
                 /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
                 cursor?: string | null;
+                /** @description Only projects whose name contains this, ignoring case. */
+                name?: string | null;
             };
             header?: never;
             path?: never;

@@ -1,16 +1,19 @@
 /** The account menu: the signed-in account, the appearance, and signing out. */
 
 import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { signOut } from "../api/accounts";
+import { ownAccountQuery } from "../api/ownAccount";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
 import { FirstFocus } from "./FirstFocus";
-import { IconBook, IconLock, IconLogout, IconTerminal } from "./icons";
+import { IconBook, IconLock, IconLogout, IconShield, IconTerminal } from "./icons";
 import { MenuItemLink } from "./links";
 import classes from "./AccountMenu.module.css";
 
 export function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { data: own } = useQuery(ownAccountQuery);
   const email = currentSession()?.email ?? "";
   return (
     <Menu position="bottom-end" width={248} shadow="md" radius="md">
@@ -42,6 +45,11 @@ export function AccountMenu() {
         <MenuItemLink to="/account/tokens" leftSection={<IconTerminal size={16} />}>
           {t.tokens.own}
         </MenuItemLink>
+        {own?.administrator && (
+          <MenuItemLink to="/admin/accounts" leftSection={<IconShield size={16} />}>
+            {t.administration.heading}
+          </MenuItemLink>
+        )}
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
           {t.shell.signOut}
         </Menu.Item>

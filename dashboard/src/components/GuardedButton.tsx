@@ -12,8 +12,8 @@ interface Props extends ButtonProps, Guarded {
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-export function GuardedButton({ needs, within, label, onClick, ...rest }: Props) {
-  const { reason, attributes } = useGuard({ needs, within });
+export function GuardedButton({ needs, within, refusal, label, onClick, ...rest }: Props) {
+  const { reason, attributes } = useGuard({ needs, within, refusal });
   return (
     <Tooltip label={reason} disabled={reason === null} events={REASON_EVENTS} multiline maw={320}>
       <Button aria-label={label} {...attributes} onClick={reason === null ? onClick : doNothing} {...rest} />

@@ -19,10 +19,12 @@ export interface PagesProps {
   };
   readonly count: number;
   readonly empty: ReactNode;
+  /** What the button says that loads the next page; by default, that the entries are older. */
+  readonly more?: string;
   readonly children: ReactNode;
 }
 
-export function Pages({ query, count, empty, children }: PagesProps) {
+export function Pages({ query, count, empty, more = t.history.older, children }: PagesProps) {
   if (query.isPending || (count === 0 && query.isPlaceholderData)) return <RowsSkeleton rows={8} height={36} />;
   if (query.error && count === 0) return <LoadFailed error={query.error} onRetry={query.refetch} />;
   if (count === 0 && !query.hasNextPage) return empty;
@@ -32,7 +34,7 @@ export function Pages({ query, count, empty, children }: PagesProps) {
       <div className={classes.more}>
         {query.hasNextPage ? (
           <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t.history.older}
+            {more}
           </Button>
         ) : (
           t.history.end

@@ -3,13 +3,15 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from "@mantine/spotlight";
 import "@mantine/spotlight/styles.css";
-import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch } from "./icons";
+import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, IconShield } from "./icons";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { environmentsQuery, isProduction } from "../api/environments";
 import { flagsQuery } from "../api/flags";
+import { ownAccountQuery } from "../api/ownAccount";
 import { projectsQuery } from "../api/projects";
+import { ADMIN_PAGES } from "../lib/adminPages";
 import { onPaletteWish } from "../lib/paletteWish";
 import { t } from "../texts";
 import classes from "./Palette.module.css";
@@ -53,12 +55,14 @@ function useActions({ projectId, environmentId }: Props): SpotlightActionGroupDa
   const environments = useEnvironmentActions(projectId);
   const projects = useProjectActions();
   const pages = usePageActions(projectId, environmentId);
+  const administration = useAdministrationActions();
   const appearance = useAppearanceActions();
   return [
     { group: t.palette.pages, actions: pages },
     { group: t.palette.environments, actions: environments },
     { group: t.palette.flags, actions: flags },
     { group: t.palette.projects, actions: projects },
+    { group: t.administration.heading, actions: administration },
     { group: t.palette.appearance, actions: appearance },
   ].filter((each) => each.actions.length > 0);
 }
@@ -143,6 +147,18 @@ function usePageActions(projectId: string | null, environmentId: string | null):
         ]),
     { id: "projects", label: t.shell.allProjects, onClick: () => navigate({ to: "/" }) },
   ];
+}
+
+function useAdministrationActions(): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const { data: own } = useQuery(ownAccountQuery);
+  if (!own?.administrator) return [];
+  return ADMIN_PAGES.map(({ to, name }) => ({
+    id: to,
+    label: t.palette.adminPage(name),
+    leftSection: <IconShield size={18} />,
+    onClick: () => navigate({ to }),
+  }));
 }
 
 function useAppearanceActions(): SpotlightActionData[] {

@@ -37,7 +37,7 @@ export function PasskeyList({ passkeys, isOnlyFactor }: Props) {
           variant="default"
           size="compact-sm"
           leftSection={<IconPlus size={14} />}
-          reason={reason}
+          refusal={reason}
           onClick={addition.open}
         >
           {texts.addPasskey}

@@ -84,12 +84,21 @@ export function NotFoundAnywhere() {
 }
 
 export function NotFound() {
-  useDocumentTitle(`${t.problems.notFound} · ${t.product}`);
+  return <DeadEnd title={t.problems.notFound} text={t.problems.notFoundDetail} />;
+}
+
+/** Shown to everyone but administrators. */
+export function Forbidden() {
+  return <DeadEnd title={t.administration.forbidden} text={t.administration.forbiddenDetail} />;
+}
+
+function DeadEnd({ title, text }: { title: string; text: string }) {
+  useDocumentTitle(`${title} · ${t.product}`);
   return (
     <Container size={520} py={96} ta="center">
-      <Title order={1}>{t.problems.notFound}</Title>
+      <Title order={1}>{title}</Title>
       <Text c="dimmed" mt="xs">
-        {t.problems.notFoundDetail}
+        {text}
       </Text>
       <Group justify="center" mt="lg">
         <ButtonLink to="/">{t.problems.home}</ButtonLink>

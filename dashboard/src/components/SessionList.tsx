@@ -15,6 +15,7 @@ import { When } from "./When";
 export function SessionList() {
   const { data: sessions, error, refetch } = useQuery(sessionsQuery);
   const heading = useRef<HTMLHeadingElement>(null);
+  const { mutateAsync: end } = useEndSession();
   return (
     <Stack gap="md" mt="xl">
       <Title order={2} ref={heading} tabIndex={-1}>
@@ -25,7 +26,13 @@ export function SessionList() {
       {sessions && (
         <ul className={classes.list} aria-label={texts.heading}>
           {sessions.map((each) => (
-            <SessionRow key={each.id} session={each} onEnded={() => heading.current?.focus()} />
+            <SessionRow
+              key={each.id}
+              session={each}
+              current={each.current}
+              onEnd={end}
+              onEnded={() => heading.current?.focus()}
+            />
           ))}
         </ul>
       )}
@@ -33,13 +40,19 @@ export function SessionList() {
   );
 }
 
-function SessionRow({ session, onEnded }: { session: SignIn; onEnded: () => void }) {
-  const { id, current, address, last_seen_at: lastSeen } = session;
+interface RowProps {
+  readonly session: Omit<SignIn, "current">;
+  readonly current?: boolean;
+  readonly onEnd: (id: string) => Promise<unknown>;
+  readonly onEnded: () => void;
+}
+
+export function SessionRow({ session, current = false, onEnd, onEnded }: RowProps) {
+  const { id, address, last_seen_at: lastSeen } = session;
   const device = session.device ?? texts.unknownDevice;
   const ending = useDialog();
-  const { mutateAsync } = useEndSession();
   const end = async () => {
-    await mutateAsync(id);
+    await onEnd(id);
     onEnded();
   };
   return (

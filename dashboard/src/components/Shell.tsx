@@ -1,10 +1,11 @@
 /** The frame of every page after sign-in: the location, the navigation and the account. */
 
-import { Link, Outlet, useParams, useRouter } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react-router";
 import { type RefObject, lazy, Suspense, useEffect, useRef, useState } from "react";
 import { onPaletteWish } from "../lib/paletteWish";
 import { t } from "../texts";
 import { AccountMenu } from "./AccountMenu";
+import { AdminSections } from "./AdminSections";
 import { EnvironmentMenu } from "./EnvironmentMenu";
 import { Logo } from "./Logo";
 import { ProjectMenu } from "./ProjectMenu";
@@ -16,6 +17,7 @@ const Palette = lazy(() => import("./Palette"));
 
 export function Shell() {
   const { projectId, environmentId } = useParams({ strict: false });
+  const administers = useLocation({ select: ({ pathname }) => pathname.startsWith("/admin") });
   const paletteWanted = usePaletteWanted();
   const content = useRef<HTMLElement>(null);
   useFocusAfterNavigation(content);
@@ -29,6 +31,7 @@ export function Shell() {
           <Link to="/" className={classes.home} aria-label={t.shell.allProjects}>
             <Logo />
           </Link>
+          {administers && <span className={classes.place}>{t.administration.heading}</span>}
           {projectId && <ProjectMenu projectId={projectId} />}
           {projectId && <EnvironmentMenu projectId={projectId} environmentId={environmentId ?? null} />}
           <div className={classes.tools}>
@@ -36,6 +39,7 @@ export function Shell() {
             <AccountMenu />
           </div>
         </div>
+        {administers && <AdminSections />}
         {projectId && <Sections projectId={projectId} environmentId={environmentId ?? null} />}
       </header>
       <main ref={content} id="content" tabIndex={-1} className={classes.content}>

@@ -60,6 +60,34 @@ it("does not mention the defaults of a new flag, but says when one is restored",
   ]);
 });
 
+it("says what became of an account without repeating it by field", () => {
+  const ordinary = { email: "eve@acme.com", is_administrator: false, deactivated_at: null };
+  const account = { flag_id: null, environment_id: null, resource_id: "a" };
+  const promotion = change({
+    ...account,
+    action: "account.promoted",
+    before: ordinary,
+    after: { ...ordinary, is_administrator: true },
+  });
+  expect(`${verbOf(promotion)} ${subjectOf(promotion, new Map())}`).toBe("made an administrator: eve@acme.com");
+  expect(fieldChanges(promotion)).toEqual([]);
+});
+
+it("tells an account's own session from another's", () => {
+  const ended = change({
+    action: "account.session_ended",
+    flag_id: null,
+    resource_id: "a",
+    before: { id: "s", account_id: "a", device: "Firefox", last_seen_at: "then" },
+    after: null,
+  });
+  expect(subjectOf({ ...ended, actor: { id: "a", email: "ada@acme.com", token: null } }, new Map())).toBe(
+    "this account",
+  );
+  expect(subjectOf(ended, new Map())).toBe("a");
+  expect(fieldChanges(ended)).toEqual([{ field: "device", before: "Firefox", after: null }]);
+});
+
 it("shows an unknown action unchanged", () => {
   expect(verbOf(change({ action: "flag.archived", before: null }))).toBe("flag.archived");
 });

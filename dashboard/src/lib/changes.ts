@@ -26,6 +26,12 @@ const UNSPOKEN = new Set([
   "inviter_id",
   "expires_at",
   "sent_at",
+  "last_seen_at",
+  "last_used_at",
+  // The action says it.
+  "is_administrator",
+  "deactivated_at",
+  "is_default",
 ]);
 // What a creation or a deletion need not mention.
 const DEFAULTS: Readonly<Record<string, unknown>> = { fallthrough: "rollout", stickiness: DEFAULT_STICKINESS };
@@ -58,6 +64,8 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
   if (typeof resource.email === "string") return resource.email;
+  if (change.action === "account.session_ended")
+    return change.resource_id === change.actor.id ? t.changes.ownAccount : change.resource_id;
   return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? t.changes.goneFlag);
 }
 

@@ -54,6 +54,11 @@ export function toHistorySearch(raw: Raw): HistorySearch {
   };
 }
 
+/** The search of a list on a page for administrators. */
+export function toListSearch(raw: Raw): { readonly q?: string } {
+  return text(raw, "q");
+}
+
 export function toFlagPage(raw: Raw): HistorySearch & { readonly tab?: Tab } {
   return { ...choice(raw, "tab", TABS), ...toHistorySearch(raw) };
 }

@@ -16,15 +16,17 @@ export interface Guarded {
   readonly needs?: Permission | undefined;
   /** Where it needs it; by default in the environment of the page, or without one in the whole project. */
   readonly within?: Environment | undefined;
+  /** Why the control cannot be used, whatever the permissions are; null if it can. */
+  readonly refusal?: string | null | undefined;
 }
 
-export function useGuard({ needs, within }: Guarded) {
+export function useGuard({ needs, within, refusal = null }: Guarded) {
   const { projectId, environmentId } = useParams({ strict: false });
   const enabled = needs !== undefined && projectId !== undefined;
   const { data: own } = useQuery({ ...permissionsQuery(projectId ?? ""), enabled });
   const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled });
   const place = within ?? environments?.find((each) => each.id === environmentId);
-  const reason = enabled ? reasonAgainst(own, needs, place) : null;
+  const reason = refusal ?? (enabled ? reasonAgainst(own, needs, place) : null);
   const named = needs && { "data-needs": needs, "data-within": place?.key };
   return { reason, attributes: { ...named, ...(reason !== null && disabled(reason)) } };
 }

@@ -4,6 +4,7 @@ import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { getRouteApi } from "@tanstack/react-router";
 import { useChangePassword } from "../api/accounts";
+import { AccountChanges } from "../components/AccountChanges";
 import { NewPasswordField, PasswordField } from "../components/AccountForm";
 import { DialogForm } from "../components/DialogForm";
 import { AnchorLink } from "../components/links";
@@ -40,6 +41,7 @@ export function Account() {
       <TwoFactor />
       <SessionList />
       <AnchorLink to="/account/tokens">{t.tokens.own}</AnchorLink>
+      <AccountChanges />
     </Page>
   );
 }

@@ -72,5 +72,6 @@ export const palette = {
   environments: "Environments",
   projects: "Projects",
   appearance: "Appearance",
+  adminPage: (page: string) => `Administration: ${page}`,
   schemeAction: (scheme: string) => `Use ${scheme} appearance`,
 };

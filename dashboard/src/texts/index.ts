@@ -4,6 +4,7 @@
  */
 
 import { accounts } from "./accounts";
+import { administration } from "./administration";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { code, flag, flags, rules } from "./flags";
@@ -20,6 +21,7 @@ import { variants } from "./variants";
 export const t = {
   ...common,
   accounts,
+  administration,
   changes,
   code,
   conditions,

@@ -43,6 +43,15 @@ class Account:
         return self.deactivated_at is None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedAccount:
+    """An account as administrators see it. `last_seen_at` is the latest use of its sessions, None if it has none."""
+
+    account: Account
+    has_second_factor: bool
+    last_seen_at: datetime | None
+
+
 def check_email(value: str) -> str:
     """An email address, trimmed; raises ValueError if it is not valid. Compare addresses by `email_identity`."""
     value = check_length(check_text(value).strip(), 1, EMAIL_MAX_LENGTH)

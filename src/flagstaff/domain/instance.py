@@ -7,9 +7,14 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class InstanceSettings:
-    """Whether registration is `open` or `closed`, and whether that is the default, which nobody has changed."""
+    """Whether registration is `open` or `closed`, and whether every account needs a second factor.
+
+    Each comes with whether it is the default, which no administrator has changed.
+    """
 
     id: ClassVar[UUID] = UUID(int=0)  # there is only one instance
 
     registration: str
-    is_default: bool
+    is_default: bool  # of the registration
+    demands_second_factor: bool
+    demands_second_factor_is_default: bool

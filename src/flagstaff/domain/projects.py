@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from flagstaff.domain.members import Role
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -31,6 +33,15 @@ class Environment:
     name: str
     key: str
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProject:
+    """A project as an administrator sees it: its owner's email, and the administrator's role in it, if any."""
+
+    project: Project
+    owner_email: str
+    role: Role | None
 
 
 # The names and keys of the environments that a new project starts with, in this order.

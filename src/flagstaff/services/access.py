@@ -137,6 +137,17 @@ async def require_administrator(connection: Connection, actor: Actor) -> None:
         raise Error(Code.FORBIDDEN, "Only administrators of this instance can do this.")
 
 
+async def hold_administrators(connection: Connection, actor: Actor) -> set[UUID]:
+    """The same for a write: the active administrators, who stay so until the transaction ends.
+
+    A transaction that also locks a project locks the project first.
+    """
+    present = await administrators.lock_administrators(connection)
+    # A statement after the lock, so that it sees who was demoted while this transaction waited.
+    await require_administrator(connection, actor)
+    return present
+
+
 async def require_second_factor(connection: Connection, project: Project, account_id: UUID) -> None:
     """Raise Error MFA_ENROLMENT_REQUIRED if a project demands a second factor that an account does not have."""
     if project.demands_second_factor and not await has_second_factor(connection, account_id):

@@ -69,6 +69,15 @@ class Accounts:
             raise Error(Code.UNAUTHENTICATED, "The email or the password is wrong.")
         return account
 
+    async def get_own_account(self, actor: Actor) -> Account:
+        """The actor's account."""
+        assert actor.account_id is not None
+        async with self.database.read() as connection:
+            account = await accounts.find_account(connection, actor.account_id)
+        if account is None:
+            raise invalid_token()
+        return account
+
     async def change_password(
         self, actor: Actor, *, current: str, new: str, client: str = "", origin: Origin
     ) -> tuple[Account, str]:
@@ -79,11 +88,7 @@ class Accounts:
         Raises:
             Error: UNAUTHENTICATED when `current` is not the current password; INVALID when `new` is the email.
         """
-        assert actor.account_id is not None
-        async with self.database.read() as connection:
-            account = await accounts.find_account(connection, actor.account_id)
-        if account is None:
-            raise invalid_token()
+        account = await self.get_own_account(actor)
         _check_password_of(account.email, new, field="new_password")
         if not await self.passwords.verify(current, account.password_hash, client=client):
             raise wrong_password()

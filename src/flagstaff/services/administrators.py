@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.domain.accounts import Account
+from flagstaff.domain.accounts import Account, ListedAccount
 from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.domain.errors import Code, Error, not_found
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.members import Member, Role
-from flagstaff.domain.projects import Project
+from flagstaff.domain.projects import ListedProject
 from flagstaff.domain.sessions import Session
-from flagstaff.services.access import require_administrator
+from flagstaff.services.access import hold_administrators, require_administrator
 from flagstaff.services.account_changes import end_session
 from flagstaff.storage import access_tokens, accounts, administrators, members, projects, sessions
 from flagstaff.storage.changes import record
@@ -25,10 +25,11 @@ from flagstaff.storage.database import Connection, Database, Transaction
 
 @dataclass(frozen=True, slots=True)
 class AccountDetails:
-    """An account, how many projects count against its quota, and its open sessions."""
+    """An account, how many projects count against its quota, its access tokens, and its open sessions."""
 
-    account: Account
+    listed: ListedAccount
     projects: int
+    tokens: int
     sessions: list[Session]
 
 
@@ -39,7 +40,7 @@ class Administrators:
     database: Database
     now: Callable[[], datetime]
 
-    async def list_accounts(self, actor: Actor, email: str | None, window: Window = WHOLE) -> list[Account]:
+    async def list_accounts(self, actor: Actor, email: str | None, window: Window = WHOLE) -> list[ListedAccount]:
         """The accounts whose address contains a text, newest first; a position is a time of creation and an id."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
@@ -49,16 +50,19 @@ class Administrators:
         """One account; raises Error NOT_FOUND."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
-            account = await _get_account(connection, account_id)
+            listed = await accounts.find_listed_account(connection, account_id)
+            if listed is None:
+                raise not_found("account")
             return AccountDetails(
-                account,
+                listed,
                 await projects.count_projects(connection, account_id),
+                await access_tokens.count_account_tokens(connection, account_id),
                 await sessions.list_sessions(connection, account_id, self.now()),
             )
 
     async def update_account(
         self, actor: Actor, account_id: UUID, *, active: bool | None = None, administrator: bool | None = None
-    ) -> Account:
+    ) -> ListedAccount:
         """Deactivate or reactivate an account, or make it an administrator or not one any more; None keeps it.
 
         Deactivating an account ends its sessions and its access tokens immediately, on every instance.
@@ -68,8 +72,7 @@ class Administrators:
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            present = await administrators.lock_administrators(connection)
-            await require_administrator(connection, actor)
+            present = await hold_administrators(connection, actor)
             await accounts.lock_account(connection, account_id)
             account = await _get_account(connection, account_id)
             updated = account
@@ -77,7 +80,10 @@ class Administrators:
                 updated = replace(updated, is_administrator=administrator)
             if active is not None and active != account.is_active:
                 updated = replace(updated, deactivated_at=None if active else self.now())
-            return await self._write(transaction, actor, account, updated, present)
+            await self._write(transaction, actor, account, updated, present)
+            listed = await accounts.find_listed_account(connection, account_id)
+            assert listed is not None
+            return listed
 
     async def set_administrator(self, *, email: str, is_administrator: bool) -> Account:
         """The same from the command line, for the account with this email; raises Error NOT_FOUND, CONFLICT."""
@@ -93,14 +99,15 @@ class Administrators:
     async def end_session(self, actor: Actor, account_id: UUID, session_id: UUID) -> None:
         """End a session of an account immediately on every instance; raises Error NOT_FOUND."""
         async with self.database.transaction() as transaction:
-            await require_administrator(transaction.connection, actor)
+            await hold_administrators(transaction.connection, actor)
             await end_session(transaction, actor, account_id, session_id, self.now())
 
-    async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
-        """All projects without their SDK keys, newest first; a position is a time of creation and an id."""
+    async def list_projects(self, actor: Actor, name: str | None, window: Window = WHOLE) -> list[ListedProject]:
+        """The projects whose name contains a text, newest first; a position is a time of creation and an id."""
+        assert actor.account_id is not None
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
-            return await projects.list_all_projects(connection, window)
+            return await projects.list_all_projects(connection, actor.account_id, name or "", window)
 
     async def join_project(self, actor: Actor, project_id: UUID, role: Role) -> Member:
         """Make the actor a member of any project; raises Error NOT_FOUND, or CONFLICT if it is one already."""
@@ -109,8 +116,9 @@ class Administrators:
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await require_administrator(connection, actor)
-            if await projects.find_project_for_update(connection, project_id) is None:
+            project = await projects.find_project_for_update(connection, project_id)
+            await hold_administrators(connection, actor)
+            if project is None:
                 raise not_found("project")
             if await members.find_member(connection, project_id, actor.account_id) is not None:
                 raise Error(Code.CONFLICT, "You are a member of this project already.")

@@ -6,21 +6,26 @@ from datetime import datetime
 from typing import Literal
 
 from flagstaff.domain.changes import Actor, Scope, change_of
+from flagstaff.domain.errors import enrolment_required
 from flagstaff.domain.instance import InstanceSettings
-from flagstaff.services.access import require_administrator
-from flagstaff.storage import administrators, instance
+from flagstaff.services.access import hold_administrators, require_administrator
+from flagstaff.storage import instance
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
+from flagstaff.storage.instance import Counts
+from flagstaff.storage.second_factors import has_second_factor
 
 _REGISTRATION = "registration"
+_SECOND_FACTOR = "demands_second_factor"
+_SWITCH = {"on": True, "off": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How much the instance has, and the quotas by the settings' names."""
+    """How much the instance has, the quotas by the settings' names, and the name of the database."""
 
-    accounts: int
-    projects: int
+    counts: Counts
+    database: str
     quotas: Mapping[str, int]
 
 
@@ -31,6 +36,7 @@ class Instance:
     database: Database
     now: Callable[[], datetime]
     default_registration: Literal["open", "closed"]
+    default_demand: bool
     quotas: Mapping[str, int]
 
     async def is_registration_open(self) -> bool:
@@ -42,22 +48,35 @@ class Instance:
         """The same on a connection of the caller."""
         return (await self._read(connection)).registration == "open"
 
+    async def require_second_factor(self, actor: Actor) -> None:
+        """Raise Error MFA_ENROLMENT_REQUIRED if the instance demands a second factor that the actor does not have."""
+        async with self.database.read() as connection:
+            demanded = _SWITCH.get(await instance.find_setting(connection, _SECOND_FACTOR) or "", self.default_demand)
+            if demanded:
+                await _require_second_factor(connection, actor)
+
     async def get_settings(self, actor: Actor) -> InstanceSettings:
         """The settings; raises Error FORBIDDEN."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
             return await self._read(connection)
 
-    async def update_settings(self, actor: Actor, **values: str | None) -> InstanceSettings:
-        """Update `registration` if given; None follows the environment variable again. Raises Error FORBIDDEN."""
+    async def update_settings(self, actor: Actor, **values: str | bool | None) -> InstanceSettings:
+        """Update `registration` and `demands_second_factor` if given; None follows the environment variable again.
+
+        Raises:
+            Error: FORBIDDEN; MFA_ENROLMENT_REQUIRED if the actor demands a second factor without having one.
+        """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await administrators.lock_administrators(connection)  # serializes changes of the settings
-            await require_administrator(connection, actor)
+            await hold_administrators(connection, actor)  # also serializes changes of the settings
             before = await self._read(connection)
             for name, value in values.items():
-                await instance.save_setting(connection, name, value)
+                stored = ("on" if value else "off") if isinstance(value, bool) else value
+                await instance.save_setting(connection, name, stored)
             after = await self._read(connection)
+            if after.demands_second_factor and _SECOND_FACTOR in values:
+                await _require_second_factor(connection, actor)  # so that nobody locks themselves out
             if after != before:
                 change = change_of(actor, "instance.updated", self.now(), Scope(), before=before, after=after)
                 await record(transaction, change)
@@ -67,9 +86,21 @@ class Instance:
         """The overview; raises Error FORBIDDEN."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
-            accounts, projects = await instance.count_accounts_and_projects(connection)
-            return Overview(accounts, projects, self.quotas)
+            counts = await instance.count_all(connection, self.now())
+            return Overview(counts, connection.dialect.name, self.quotas)
 
     async def _read(self, connection: Connection) -> InstanceSettings:
-        chosen = await instance.find_setting(connection, _REGISTRATION)
-        return InstanceSettings(chosen or self.default_registration, is_default=chosen is None)
+        registration = await instance.find_setting(connection, _REGISTRATION)
+        demand = await instance.find_setting(connection, _SECOND_FACTOR)
+        return InstanceSettings(
+            registration or self.default_registration,
+            is_default=registration is None,
+            demands_second_factor=_SWITCH.get(demand or "", self.default_demand),
+            demands_second_factor_is_default=demand is None,
+        )
+
+
+async def _require_second_factor(connection: Connection, actor: Actor) -> None:
+    assert actor.account_id is not None
+    if not await has_second_factor(connection, actor.account_id):
+        raise enrolment_required("This server")

@@ -10,7 +10,7 @@ import pyotp
 
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
-from flagstaff.domain.errors import Code, Error, enrolment_required
+from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.second_factors import (
     CHALLENGE_LIFETIME,
     ENROLMENT_LIFETIME,
@@ -160,13 +160,6 @@ class SecondFactors:
                 **({"passkey_options": options} if options else {}),
             },
         )
-
-    async def require_some(self, actor: Actor) -> None:
-        """Raise Error MFA_ENROLMENT_REQUIRED if the actor has no second factor."""
-        assert actor.account_id is not None
-        async with self.database.read() as connection:
-            if not await second_factors.has_second_factor(connection, actor.account_id):
-                raise enrolment_required("This server")
 
     async def answer(self, *, challenge: str, proof: Proof) -> Account:
         """The account of a challenge, which ends, for a proof of its second factor.

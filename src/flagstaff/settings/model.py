@@ -201,7 +201,8 @@ class Settings:
         metadata=_read_by(
             values.parse_switch,
             "off",
-            "Whether every account needs a second factor for everything but its own settings.",
+            "Whether every account needs a second factor for everything but its own settings. Administrators can "
+            "change it while the server runs.",
         )
     )
     trusted_proxies: tuple[IPNetwork, ...] = field(

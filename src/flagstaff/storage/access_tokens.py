@@ -98,6 +98,12 @@ async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -
     await connection.execute(tables.access_tokens.delete().where(_columns.account_id == account_id))
 
 
+async def count_account_tokens(connection: AsyncConnection, account_id: UUID) -> int:
+    """How many tokens an account has made that have not been revoked, also those for projects."""
+    query = sa.select(sa.func.count()).where(_columns.account_id == account_id)
+    return int((await connection.execute(query)).scalar_one())
+
+
 async def note_used(connection: AsyncConnection, used: Mapping[UUID, datetime]) -> None:
     """Store when tokens were used, unless they have been used later."""
     rows = [{"token": token_id, "used_at": at} for token_id, at in sorted(used.items())]

@@ -1,18 +1,18 @@
 """Accounts, their password resets, ended tokens and known clients in the database."""
 
-import re
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.domain.accounts import Account, email_identity
+from flagstaff.domain.accounts import Account, ListedAccount, email_identity
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
-from flagstaff.storage.lists import Listing
+from flagstaff.storage.lists import Listing, containing
+from flagstaff.storage.second_factors import has_factor
 
 _columns = tables.accounts.c
 _account = sa.select(
@@ -33,8 +33,11 @@ _by_token = (
     .where(_columns.deactivated_at.is_(None), ~sa.exists().where(tables.ended_tokens.c.id == _token))
 )
 _like = sa.bindparam("like", type_=sa.Text)
+_sessions = tables.sessions.c
+_last_seen = sa.select(sa.func.max(_sessions.last_seen_at)).where(_sessions.account_id == _columns.id).scalar_subquery()
+_listed = _account.add_columns(has_factor(_columns.id), _last_seen)
 _matching = Listing(
-    _account.where(_columns.email_identity.like(_like, escape="\\")),
+    _listed.where(_columns.email_identity.like(_like, escape="\\")),
     (_columns.created_at, _columns.id),
     descending=True,
 )
@@ -80,10 +83,21 @@ async def find_account_by_email(connection: AsyncConnection, email: str) -> Acco
     return Account(*row) if row else None
 
 
-async def list_accounts(connection: AsyncConnection, email: str, window: Window = WHOLE) -> list[Account]:
+async def find_listed_account(connection: AsyncConnection, account_id: UUID) -> ListedAccount | None:
+    """The account with this id, as in a list."""
+    row = (await connection.execute(_listed.where(_columns.id == account_id))).one_or_none()
+    return _as_listed(row) if row else None
+
+
+async def list_accounts(connection: AsyncConnection, email: str, window: Window = WHOLE) -> list[ListedAccount]:
     """The accounts whose address contains a text, ignoring case, newest first, by their creation and their id."""
-    escaped = re.sub(r"([\\%_])", r"\\\1", email_identity(email))
-    return [Account(*tuple(row)) for row in await _matching.rows(connection, window, {"like": f"%{escaped}%"})]
+    values = {"like": containing(email_identity(email))}
+    return [_as_listed(row) for row in await _matching.rows(connection, window, values)]
+
+
+def _as_listed(row: sa.Row[Any]) -> ListedAccount:
+    values = tuple(row)
+    return ListedAccount(Account(*values[:-2]), has_second_factor=bool(values[-2]), last_seen_at=values[-1])
 
 
 async def set_deactivated(connection: AsyncConnection, account_id: UUID, at: datetime | None) -> None:

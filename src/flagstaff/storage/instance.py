@@ -1,11 +1,16 @@
 """The instance's settings that are changed while it runs, and how much it has."""
 
+from datetime import datetime
+from typing import NamedTuple
+
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.storage import dialect, tables
 
 _columns = tables.instance_settings.c
+# Used by every request to the management API.
+_find = sa.select(_columns.value).where(_columns.name == sa.bindparam("setting"))
 _save = dialect.upsert(
     tables.instance_settings,
     lambda insert: insert.on_conflict_do_update(index_elements=[_columns.name], set_={"value": insert.excluded.value}),
@@ -14,8 +19,7 @@ _save = dialect.upsert(
 
 async def find_setting(connection: AsyncConnection, name: str) -> str | None:
     """The value of a setting, if it has been changed."""
-    query = sa.select(_columns.value).where(_columns.name == name)
-    return (await connection.execute(query)).scalar_one_or_none()
+    return (await connection.execute(_find, {"setting": name})).scalar_one_or_none()
 
 
 async def save_setting(connection: AsyncConnection, name: str, value: str | None) -> None:
@@ -26,8 +30,22 @@ async def save_setting(connection: AsyncConnection, name: str, value: str | None
         await connection.execute(_save(connection), {"name": name, "value": value})
 
 
-async def count_accounts_and_projects(connection: AsyncConnection) -> tuple[int, int]:
-    """How many accounts and projects there are."""
-    counts = (sa.select(sa.func.count()).select_from(each) for each in (tables.accounts, tables.projects))
-    accounts, projects = [int((await connection.execute(each)).scalar_one()) for each in counts]
-    return accounts, projects
+class Counts(NamedTuple):
+    """How many accounts there are, how many are active, how many projects, and how many open sessions."""
+
+    accounts: int
+    active_accounts: int
+    projects: int
+    sessions: int
+
+
+async def count_all(connection: AsyncConnection, now: datetime) -> Counts:
+    """The counts at a moment."""
+    counted = (
+        tables.accounts.select(),
+        tables.accounts.select().where(tables.accounts.c.deactivated_at.is_(None)),
+        tables.projects.select(),
+        tables.sessions.select().where(tables.sessions.c.expires_at > now),
+    )
+    counts = (each.with_only_columns(sa.func.count(), maintain_column_froms=True) for each in counted)
+    return Counts(*[int((await connection.execute(each)).scalar_one()) for each in counts])

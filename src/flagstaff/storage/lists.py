@@ -1,5 +1,6 @@
 """Queries for lists, whole or in part. Each is built once: SQLAlchemy takes longer to build one than to run it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.lists import Window
 
 _NO_LIMIT = 2**31 - 1
+
+
+def containing(text: str) -> str:
+    """The pattern of whatever contains a text, for LIKE with a backslash as its escape."""
+    escaped = re.sub(r"([\\%_])", r"\\\1", text)
+    return f"%{escaped}%"
 
 
 class Listing:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -9,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.members import Role
-from flagstaff.domain.projects import Project
+from flagstaff.domain.projects import ListedProject, Project
 from flagstaff.storage import tables
-from flagstaff.storage.lists import Listing
+from flagstaff.storage.lists import Listing, containing
 
 _columns = tables.projects.c
 _project = sa.select(
@@ -34,7 +35,15 @@ _of_member = Listing(
     (_columns.created_at, _columns.id),
     descending=True,
 )
-_of_all = Listing(_project, (_columns.created_at, _columns.id), descending=True)
+_own = tables.members.alias()
+_of_all = Listing(
+    _project.add_columns(tables.accounts.c.email, _own.c.role)
+    .join_from(tables.projects, tables.accounts, tables.accounts.c.id == _columns.owner_id)
+    .outerjoin(_own, (_own.c.project_id == _columns.id) & (_own.c.account_id == sa.bindparam("account")))
+    .where(sa.func.lower(_columns.name).like(sa.func.lower(sa.bindparam("like", type_=sa.Text)), escape="\\")),
+    (_columns.created_at, _columns.id),
+    descending=True,
+)
 _count = sa.select(sa.func.count()).where(_columns.owner_id == sa.bindparam("owner"))
 _update = tables.projects.update().where(_columns.id == sa.bindparam("project"))
 _delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
@@ -69,10 +78,21 @@ async def list_projects(connection: AsyncConnection, account_id: UUID, window: W
     return (Project(*tuple(row)) for row in rows)
 
 
-async def list_all_projects(connection: AsyncConnection, window: Window = WHOLE) -> list[Project]:
-    """The projects of all accounts without their SDK keys, newest first, by the time of their creation and their id."""
-    rows = await _of_all.rows(connection, window, {})
-    return [replace(Project(*tuple(row)), sdk_key=None) for row in rows]
+async def list_all_projects(
+    connection: AsyncConnection, account_id: UUID, name: str, window: Window = WHOLE
+) -> list[ListedProject]:
+    """The projects of all accounts whose name contains a text, ignoring case, as an administrator sees them.
+
+    Newest first, by the time of their creation and their id. SQLite ignores the case of ASCII letters only.
+    """
+    rows = await _of_all.rows(connection, window, {"account": account_id, "like": containing(name)})
+    return [_as_listed(row) for row in rows]
+
+
+def _as_listed(row: sa.Row[Any]) -> ListedProject:
+    values = tuple(row)
+    project = replace(Project(*values[:-2]), sdk_key=None)
+    return ListedProject(project, owner_email=values[-2], role=Role(values[-1]) if values[-1] else None)
 
 
 async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:

@@ -16,12 +16,18 @@ _totp = tables.totp_secrets
 _codes = tables.recovery_codes
 _failures = tables.second_factor_failures
 _challenges = tables.challenges
-_account = sa.bindparam("account", type_=sa.Uuid)
-_has_factor = sa.select(
-    sa.exists().where(_totp.c.account_id == _account, _totp.c.confirmed_at.is_not(None))
-    | sa.exists().where(tables.passkeys.c.account_id == _account)
-    | sa.exists().where(tables.identities.c.account_id == _account, tables.identities.c.is_only_way)
-)
+
+
+def has_factor(account_id: sa.ColumnElement[UUID]) -> sa.ColumnElement[bool]:
+    """Whether an account has an authenticator app or a passkey, or only its identity provider can open it."""
+    return (
+        sa.exists().where(_totp.c.account_id == account_id, _totp.c.confirmed_at.is_not(None))
+        | sa.exists().where(tables.passkeys.c.account_id == account_id)
+        | sa.exists().where(tables.identities.c.account_id == account_id, tables.identities.c.is_only_way)
+    )
+
+
+_has_factor = sa.select(has_factor(sa.bindparam("account", type_=sa.Uuid)))
 
 
 class Challenge(NamedTuple):
@@ -49,7 +55,7 @@ async def save_totp(connection: AsyncConnection, secret: TotpSecret) -> None:
 
 
 async def has_second_factor(connection: AsyncConnection, account_id: UUID) -> bool:
-    """Whether an account has an authenticator app or a passkey, or only its identity provider can open it."""
+    """Whether an account has a second factor."""
     return bool((await connection.execute(_has_factor, {"account": account_id})).scalar_one())
 
 

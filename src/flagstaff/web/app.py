@@ -58,6 +58,7 @@ from flagstaff.web.management import (
     instance,
     invitations,
     members,
+    own_account,
     passkeys,
     projects,
     rules,
@@ -105,7 +106,6 @@ class State:
     idempotency: Idempotency
     supervisor: Supervisor
     instance: Instance
-    demands_second_factor: bool
     limits: Limits
     metrics: Metrics
     check_readiness: Callable[[], Awaitable[None]]
@@ -129,6 +129,7 @@ def create_api() -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     resources = (
         accounts,
+        own_account,
         sessions,
         access_tokens,
         second_factors,
@@ -180,7 +181,7 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    demanding = SecondFactorDemand(keyed, state.second_factors) if state.demands_second_factor else keyed
+    demanding = SecondFactorDemand(keyed, state.instance)
     others = Authentication(demanding, state.sessions, state.access_tokens, state.limits)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:

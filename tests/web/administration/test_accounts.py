@@ -11,8 +11,10 @@ from flagstaff.domain.errors import Code, Error
 from tests.support import tokens
 from tests.support.administration import account_path, change
 from tests.support.api import NO_IDS, Caller, created, field_errors, flag_path, project_path
+from tests.support.clock import Clock
 from tests.support.mailbox import reset_token
 from tests.support.sessions import log_in
+from tests.support.two_factor import enrol
 from tests.web.conftest import PASSWORD, ReadMails, SignUp
 
 PATH = "/api/admin/accounts"
@@ -94,6 +96,8 @@ async def test_the_first_account_is_the_administrator_and_no_other(root: Caller,
         "administrator": False,
         "active": True,
         "deactivated_at": None,
+        "second_factor": False,
+        "last_seen_at": "2026-11-20T10:00:00.000000Z",
         "created_at": "2026-11-20T10:00:00.000000Z",
     }
 
@@ -118,6 +122,7 @@ async def test_an_administrator_sees_the_sessions_and_projects_of_an_account_and
     await log_in(flagstaff, email="eve@example.com", password=PASSWORD, device="Phone")
     found = (await root.get(account_path(eve))).json()
     assert (found["projects"], [each["device"] for each in found["sessions"]]) == (1, ["Phone", None])
+    assert (found["tokens"], found["last_seen_at"]) == (0, "2026-11-20T10:00:00.000000Z")
     assert "current" not in found["sessions"][0]
     assert eve.token is not None
     session_id = jwt.decode(eve.token, options={"verify_signature": False})["sid"]
@@ -139,6 +144,7 @@ async def test_a_deactivated_account_is_out_at_once_and_its_projects_stay(
     ]
     credentials = {"email": "eve@example.com", "password": PASSWORD}
 
+    assert (await root.get(account_path(eve))).json()["tokens"] == 2
     answer = await change(root, eve, active=False)
 
     assert (answer.json()["active"], answer.json()["deactivated_at"]) == (False, "2026-11-20T10:00:00.000000Z")
@@ -149,7 +155,8 @@ async def test_a_deactivated_account_is_out_at_once_and_its_projects_stay(
     wrong = await client.post("/auth/login", json={**credentials, "password": "wrong"})
     assert wrong.status_code == 401, "only who knows the password learns it"
     assert (await client.evaluate(project["sdk_key"])).json()["flags"]["new-checkout"]["enabled"] is True
-    assert (await root.get(account_path(eve))).json()["sessions"] == []
+    found = (await root.get(account_path(eve))).json()
+    assert (found["sessions"], found["tokens"], found["last_seen_at"]) == ([], 0, None)
     assert (await change(root, eve, active=True)).json()["deactivated_at"] is None
     for caller in (eve, *machines):
         assert (await caller.get(flag_path(flag))).status_code == 401, "what has ended does not return"
@@ -203,6 +210,8 @@ async def test_an_administrator_sees_no_flags_until_it_joins_which_is_recorded(r
             "id": shop["id"],
             "name": "Secret shop",
             "owner_id": eve.account["id"],
+            "owner_email": "eve@example.com",
+            "role": None,
             "created_at": "2026-11-20T10:00:00.000000Z",
         }
     ]
@@ -218,7 +227,38 @@ async def test_an_administrator_sees_no_flags_until_it_joins_which_is_recorded(r
     body = {"project_id": shop["id"], "role": "viewer"}
     assert (await root.post("/api/admin/memberships", json=body)).status_code == 204
     assert (await root.post("/api/admin/memberships", json=body)).status_code == 409
+    assert [each["role"] for each in (await root.get("/api/admin/projects")).json()] == ["viewer"]
     assert (await root.get(flag_path(flag))).status_code == 200
     assert (await root.post(f"{flag_path(flag)}/toggle")).status_code == 403
     item = (await eve.get(f"{project_path(shop)}/changes?action=member.joined")).json()["items"][0]
     assert (item["actor"]["email"], item["after"]["role"]) == ("root@example.com", "viewer")
+
+
+async def test_projects_are_searched_by_name_and_listed_in_parts(root: Caller, eve: Caller) -> None:
+    for name in ("Web shop", "Shopping list", "100% sure", "a_b"):
+        await eve.create_project(name=name)
+    for search, found in (("SHOP", 2), ("web s", 1), ("%", 1), ("_", 1), ("\\", 0), ("", 4)):
+        assert len((await root.get("/api/admin/projects", params={"name": search})).json()) == found, search
+    first = await root.get("/api/admin/projects", params={"name": "shop", "limit": "1"})
+    assert [each["name"] for each in first.json()] == ["Shopping list"]
+    rest = await root.get(f"/api/admin/projects{first.headers['link'].partition('>')[0][1:]}&name=shop")
+    assert [each["name"] for each in rest.json()] == ["Web shop"]
+    for query, field in (("limit=0", "limit"), ("name=%00", "name"), ("email=x", "email")):
+        assert list(field_errors(await root.get(f"/api/admin/projects?{query}"))) == [field]
+
+
+async def test_everyone_sees_their_own_account_and_whether_it_is_an_administrator(root: Caller, eve: Caller) -> None:
+    for caller, is_administrator in ((root, True), (eve, False)):
+        assert (await caller.get("/api/me/account")).json() == {
+            **caller.account,
+            "administrator": is_administrator,
+            "created_at": "2026-11-20T10:00:00.000000Z",
+        }
+    await change(root, eve, administrator=True)
+    assert (await eve.get("/api/me/account")).json()["administrator"] is True
+
+
+async def test_an_account_with_a_second_factor_is_listed_as_one(root: Caller, eve: Caller, clock: Clock) -> None:
+    await enrol(eve, clock)
+    assert [each["second_factor"] for each in (await root.get(PATH)).json()] == [True, False]
+    assert (await root.get(account_path(eve))).json()["second_factor"] is True

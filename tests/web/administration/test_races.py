@@ -1,10 +1,13 @@
 """Administrators who change each other at the same time, and accounts that register at the same time."""
 
 import asyncio
+from uuid import UUID
 
 from flagstaff.bootstrap import Flagstaff
-from tests.support.administration import change
-from tests.support.api import Caller
+from flagstaff.storage.administrators import lock_administrators, set_administrator
+from flagstaff.storage.projects import find_project_for_update
+from tests.support.administration import account_path, change
+from tests.support.api import Caller, project_path
 from tests.web.conftest import PASSWORD
 
 
@@ -46,3 +49,34 @@ async def test_a_login_during_a_deactivation_leaves_no_session(root: Caller, eve
     for each in logins:
         headers = {"authorization": f"Bearer {each.json().get('token')}"}
         assert (await client.get("/api/me", headers=headers)).status_code == 401
+
+
+async def test_an_administrator_who_is_demoted_while_a_project_is_locked_does_not_join_it(
+    flagstaff: Flagstaff, root: Caller, eve: Caller
+) -> None:
+    await change(root, eve, administrator=True)
+    project = await root.create_project()
+    body = {"project_id": project["id"], "role": "owner"}
+    async with flagstaff.database.transaction() as transaction:
+        # A slow write to the project, which holds it while Eve's request arrives.
+        await find_project_for_update(transaction.connection, UUID(project["id"]))
+        joining = asyncio.create_task(eve.post("/api/admin/memberships", json=body))
+        assert not (await asyncio.wait([joining], timeout=0.2))[0]
+        await set_administrator(transaction.connection, UUID(eve.account["id"]), is_administrator=False)
+    assert (await joining).status_code == 403
+    assert len((await root.get(f"{project_path(project)}/members")).json()) == 1
+
+
+async def test_an_administrator_who_is_demoted_meanwhile_ends_no_session_of_another_account(
+    flagstaff: Flagstaff, root: Caller, eve: Caller, ada: Caller
+) -> None:
+    await change(root, eve, administrator=True)
+    (session,) = (await root.get(account_path(ada))).json()["sessions"]
+    async with flagstaff.database.transaction() as transaction:
+        # A slow demotion, which holds the administrators as every one does.
+        await lock_administrators(transaction.connection)
+        ending = asyncio.create_task(eve.delete(f"{account_path(ada)}/sessions/{session['id']}"))
+        assert not (await asyncio.wait([ending], timeout=0.2))[0]
+        await set_administrator(transaction.connection, UUID(eve.account["id"]), is_administrator=False)
+    assert (await ending).status_code == 403
+    assert (await ada.get("/api/me")).status_code == 200

@@ -1,4 +1,4 @@
-"""A second factor that the instance or a project demands: FLAGSTAFF_DEMAND_SECOND_FACTOR and …/security."""
+"""A second factor that the instance or a project demands: by a setting, an administrator, or …/security."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ from tests.support.two_factor import TWO_FACTOR, enrol
 from tests.web.conftest import ListChanges
 
 REQUIRED = "urn:flagstaff:error:mfa_enrolment_required"
+SETTINGS = "/api/admin/settings"
 ON = {"demands_second_factor": True}
 
 
@@ -101,3 +102,31 @@ async def test_an_instance_that_demands_one_lets_accounts_without_only_enrol(
 
     await enrol(ada, clock)
     created(await ada.post("/api/projects", json={"name": "Shop"}))
+
+
+async def test_an_administrator_without_a_second_factor_cannot_demand_one(ada: Caller) -> None:
+    before = (await ada.get(SETTINGS)).json()
+    assert await is_refused(ada, SETTINGS, "PUT", json={**ON, "registration": "closed"})
+    assert (await ada.get(SETTINGS)).json() == before
+
+
+async def test_an_administrator_demands_one_of_every_account_while_the_instance_runs(
+    ada: Caller, eve: Caller, clock: Clock
+) -> None:
+    await enrol(ada, clock)
+    assert (await ada.put(SETTINGS, json=ON)).json()["demands_second_factor_is_default"] is False
+    assert await is_refused(eve, "/api/projects")
+    assert (await eve.get("/api/me")).status_code == 200
+    assert (await ada.get("/api/projects")).status_code == 200
+    change = (await ada.get("/api/admin/changes")).json()["items"][0]
+    assert (change["before"]["demands_second_factor"], change["after"]["demands_second_factor"]) == (False, True)
+    assert (await ada.put(SETTINGS, json={"demands_second_factor": None})).status_code == 200
+    assert (await eve.get("/api/projects")).status_code == 200
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_DEMAND_SECOND_FACTOR": "on"}])
+async def test_an_administrator_ends_the_demand_of_the_environment(ada: Caller, eve: Caller, clock: Clock) -> None:
+    await enrol(ada, clock)
+    assert await is_refused(eve, "/api/projects")
+    assert (await ada.put(SETTINGS, json={"demands_second_factor": False})).status_code == 200
+    assert (await eve.get("/api/projects")).status_code == 200

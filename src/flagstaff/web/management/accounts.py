@@ -1,4 +1,4 @@
-"""HTTP of accounts: `/auth/*`, which needs no token except for logout, and `/api/me`."""
+"""HTTP of `/auth/*`, which needs no token except for logout."""
 
 from typing import Annotated
 
@@ -17,9 +17,9 @@ from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.web.edge.limits import AdmittedRoute, admission, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
-from flagstaff.web.management.auth import CurrentActor, CurrentToken
+from flagstaff.web.management.auth import CurrentToken
 from flagstaff.web.management.clients import Client, remember_client
-from flagstaff.web.management.guesses import confirmed_password, counted_guess
+from flagstaff.web.management.guesses import counted_guess
 from flagstaff.web.management.logins import open_session
 from flagstaff.web.management.origins import CurrentOrigin
 from flagstaff.web.management.schemas import Body, Email, Password, Text, TokenOut
@@ -63,13 +63,6 @@ class PasswordReset(Body):
     new_password: Annotated[Password, Field(alias="newPassword")]
 
 
-class PasswordChange(Body):
-    """A new password, with the current one."""
-
-    current_password: Text
-    new_password: Password
-
-
 class AccountOut(BaseModel):
     """An account as its owner sees it."""
 
@@ -81,12 +74,6 @@ class MessageOut(BaseModel):
     """A message."""
 
     message: str
-
-
-class MeOut(BaseModel):
-    """The account of a token."""
-
-    user_id: str = Field(json_schema_extra={"format": "uuid"})
 
 
 async def _accounts(request: Request) -> Accounts:
@@ -201,35 +188,3 @@ async def reset_password(body: PasswordReset, request: Request, accounts: Servic
     )
     remember_client(request, account, client)
     return PlainTextResponse(_RESET_DONE)
-
-
-@router.get("/api/me", response_model=MeOut, responses=problems(401, 503))
-async def me(actor: CurrentActor) -> Response:
-    """The account that the token belongs to."""
-    return json_response({"user_id": actor.account_id})
-
-
-@router.post(
-    "/api/me/password",
-    response_model=TokenOut,
-    responses=problems(400, 401, 413, 429, 503),
-)
-async def change_password(
-    body: PasswordChange, request: Request, actor: CurrentActor, origin: CurrentOrigin, accounts: Service
-) -> Response:
-    """Set a new password. A wrong current password counts as a failed login.
-
-    All of the account's sessions, including this one, and its reset links end. Use the token in the response, which
-    belongs to a new session.
-    """
-    assert actor.email is not None
-    async with confirmed_password(request, actor.email) as client:
-        account, token = await accounts.change_password(
-            actor,
-            current=body.current_password,
-            new=body.new_password,
-            client=widest_network(client),
-            origin=origin,
-        )
-    remember_client(request, account, client)
-    return json_response({"token": token})

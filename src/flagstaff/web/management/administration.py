@@ -8,16 +8,16 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field, StrictBool
 from starlette.responses import Response
 
-from flagstaff.domain.accounts import Account
+from flagstaff.domain.accounts import ListedAccount
 from flagstaff.domain.members import Role
 from flagstaff.domain.moments import format_moment
-from flagstaff.domain.projects import Project
+from flagstaff.domain.projects import ListedProject
 from flagstaff.services.administrators import Administrators
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.ids import Id, parse_id
-from flagstaff.web.management.lists import BY_AGE, Listing, ListPart, ListQuery
+from flagstaff.web.management.lists import BY_AGE, Listing, ListQuery
 from flagstaff.web.management.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
 from flagstaff.web.management.session_schemas import AccountSessionOut, session_view
 
@@ -32,13 +32,20 @@ class AdministeredAccountOut(BaseModel):
     administrator: bool
     active: bool
     deactivated_at: Moment | None
+    second_factor: bool = Field(
+        description="Whether it has an authenticator app or a passkey, or only an identity provider can open it."
+    )
+    last_seen_at: Moment | None = Field(
+        description="When one of its sessions was last used, to within a few minutes; null if it has none."
+    )
     created_at: Moment
 
 
 class AccountDetailsOut(AdministeredAccountOut):
-    """An account with its sessions, newest first, and the number of projects that count against its quota."""
+    """An account with its sessions, newest first."""
 
-    projects: int
+    projects: int = Field(description="How many projects count against its quota.")
+    tokens: int = Field(description="How many access tokens it has, personal and for projects.")
     sessions: list[AccountSessionOut]
 
 
@@ -55,6 +62,8 @@ class AdministeredProjectOut(BaseModel):
     id: Uuid
     name: str
     owner_id: Uuid
+    owner_email: str
+    role: RoleName | None = Field(description="Your role in the project; null if you are no member.")
     created_at: Moment
 
 
@@ -71,28 +80,40 @@ class AccountsQuery(ListQuery):
     email: Annotated[Text | None, Field(description="Only accounts whose address contains this, ignoring case.")] = None
 
 
-def _view(account: Account) -> dict[str, Any]:
+class ProjectsQuery(ListQuery):
+    """Which projects to list."""
+
+    name: Annotated[Text | None, Field(description="Only projects whose name contains this, ignoring case.")] = None
+
+
+def _view(listed: ListedAccount) -> dict[str, Any]:
+    account, last_seen_at = listed.account, listed.last_seen_at
     return {
         "id": account.id,
         "email": account.email,
         "administrator": account.is_administrator,
         "active": account.is_active,
         "deactivated_at": format_moment(account.deactivated_at) if account.deactivated_at else None,
+        "second_factor": listed.has_second_factor,
+        "last_seen_at": format_moment(last_seen_at) if last_seen_at else None,
         "created_at": format_moment(account.created_at),
     }
 
 
-def _project_view(project: Project) -> dict[str, Any]:
+def _project_view(listed: ListedProject) -> dict[str, Any]:
+    project = listed.project
     return {
         "id": project.id,
         "name": project.name,
         "owner_id": project.owner_id,
+        "owner_email": listed.owner_email,
+        "role": listed.role,
         "created_at": format_moment(project.created_at),
     }
 
 
-_accounts = Listing(_view, lambda account: (account.created_at, account.id), BY_AGE)
-_projects = Listing(_project_view, lambda project: (project.created_at, project.id), BY_AGE)
+_accounts = Listing(_view, lambda listed: (listed.account.created_at, listed.account.id), BY_AGE)
+_projects = Listing(_project_view, lambda listed: (listed.project.created_at, listed.project.id), BY_AGE)
 
 
 async def _administrators(request: Request) -> Administrators:
@@ -116,7 +137,8 @@ async def get_account(account_id: Id, actor: CurrentActor, administrators: Servi
     """One account with its sessions."""
     found = await administrators.get_account(actor, account_id)
     sessions = [session_view(each) for each in found.sessions]
-    return json_response({**_view(found.account), "projects": found.projects, "sessions": sessions})
+    counts = {"projects": found.projects, "tokens": found.tokens}
+    return json_response({**_view(found.listed), **counts, "sessions": sessions})
 
 
 @router.put(
@@ -141,9 +163,11 @@ async def end_account_session(account_id: Id, session_id: Id, actor: CurrentActo
 
 
 @router.get("/projects", response_model=list[AdministeredProjectOut], responses=problems(400, 401, 403, 503))
-async def list_all_projects(part: ListPart, actor: CurrentActor, administrators: Service) -> Response:
+async def list_all_projects(
+    query: Annotated[ProjectsQuery, Query()], actor: CurrentActor, administrators: Service
+) -> Response:
     """The projects of this instance, newest first. What they contain is visible only to their members."""
-    return await _projects.respond(part, partial(administrators.list_projects, actor))
+    return await _projects.respond(query, partial(administrators.list_projects, actor, query.name))
 
 
 @router.post(

@@ -1,9 +1,9 @@
-"""Demands a second factor of every account, if the instance does."""
+"""Demands a second factor of every account, as long as the instance does."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.domain.changes import Actor
-from flagstaff.services.second_factors import SecondFactors
+from flagstaff.services.instance import Instance
 from flagstaff.web.management.auth import PREFIX
 
 # Where an account enrols a second factor, and what else concerns only itself.
@@ -11,14 +11,17 @@ _OF_ACCOUNT = f"{PREFIX}/me"
 
 
 class SecondFactorDemand:
-    """Refuses requests to `/api` of accounts without a second factor, except those about the account itself."""
+    """Refuses requests to `/api` of accounts without a second factor, if the instance demands one.
 
-    def __init__(self, app: ASGIApp, second_factors: SecondFactors) -> None:
+    Requests about the account itself are not refused.
+    """
+
+    def __init__(self, app: ASGIApp, instance: Instance) -> None:
         self._app = app
-        self._second_factors = second_factors
+        self._instance = instance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if f"{scope['path']}/".startswith(f"{PREFIX}/") and not f"{scope['path']}/".startswith(f"{_OF_ACCOUNT}/"):
             actor: Actor = scope["state"]["actor"]
-            await self._second_factors.require_some(actor)
+            await self._instance.require_second_factor(actor)
         await self._app(scope, receive, send)

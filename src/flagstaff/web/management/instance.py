@@ -1,9 +1,10 @@
 """HTTP of the instance itself, for its administrators."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 from starlette.responses import Response
 
 from flagstaff import __version__
@@ -23,8 +24,11 @@ class InstanceOut(BaseModel):
     """How much this instance has, what it is limited to, and whether it works."""
 
     version: str
+    database: Literal["sqlite", "postgresql"]
     accounts: int
+    active_accounts: int
     projects: int
+    sessions: int = Field(description="How many sessions are open.")
     quotas: dict[str, int] = Field(description="The quotas by the names of their settings.")
     ready: bool = Field(description="What `/ready` says.")
     problem: str | None = Field(description="Why it is not ready.")
@@ -35,19 +39,26 @@ class InstanceSettingsOut(BaseModel):
     """The settings that are changed while the instance runs."""
 
     registration: Literal["open", "closed"]
-    is_default: bool = Field(description="Whether the value is that of `FLAGSTAFF_REGISTRATION`.")
+    is_default: bool = Field(description="Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.")
+    demands_second_factor: bool = Field(
+        description="Whether every account needs a second factor for everything but its own settings."
+    )
+    demands_second_factor_is_default: bool = Field(
+        description="Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`."
+    )
 
 
 class InstanceSettingsUpdate(Update):
-    """The settings to change. Null is the value of `FLAGSTAFF_REGISTRATION`."""
+    """The settings to change. Null is the value of the environment variable."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"is_default"})
+    read_only: ClassVar[frozenset[str]] = frozenset({"is_default", "demands_second_factor_is_default"})
 
     registration: Literal["open", "closed"] | None = optional()
+    demands_second_factor: StrictBool | None = optional()
 
 
 def _view(settings: InstanceSettings) -> dict[str, Any]:
-    return {"registration": settings.registration, "is_default": settings.is_default}
+    return asdict(settings)
 
 
 async def _instance(request: Request) -> Instance:
@@ -71,8 +82,8 @@ async def get_instance(request: Request, actor: CurrentActor, instance: Service)
     return json_response(
         {
             "version": __version__,
-            "accounts": overview.accounts,
-            "projects": overview.projects,
+            "database": overview.database,
+            **overview.counts._asdict(),
             "quotas": overview.quotas,
             "ready": problem is None,
             "problem": problem,
@@ -89,5 +100,8 @@ async def get_settings(actor: CurrentActor, instance: Service) -> Response:
 
 @router.put("/settings", response_model=InstanceSettingsOut, responses=problems(400, 401, 403, 413, 503))
 async def update_settings(body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service) -> Response:
-    """Open or close registration, on every instance. The value wins over `FLAGSTAFF_REGISTRATION`."""
+    """Open or close registration, and demand a second factor of every account or not, on every instance.
+
+    What is set here wins over the environment variables. Whoever demands a second factor needs one.
+    """
     return json_response(_view(await instance.update_settings(actor, **body.given())))

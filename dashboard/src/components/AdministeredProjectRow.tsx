@@ -1,0 +1,83 @@
+/** A project of any account: a link to it for members, and a way to join it for others. */
+
+import { Button, Modal, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useEffect, useRef } from "react";
+import { type AdministeredProject, useJoinProject } from "../api/administration";
+import { notifyDone } from "../lib/notify";
+import type { RolesDraft } from "../lib/roles";
+import { type DialogProps, useDialog } from "../lib/useDialog";
+import { t } from "../texts";
+import classes from "./Administration.module.css";
+import { DialogForm } from "./DialogForm";
+import { ButtonLink } from "./links";
+import { RoleFields } from "./RoleFields";
+import { When } from "./When";
+
+export function AdministeredProjectRow({ project }: { project: AdministeredProject }) {
+  const { id, name, role, owner_email: owner, created_at: createdAt } = project;
+  const joining = useDialog();
+  const row = useRef<HTMLLIElement>(null);
+  const joined = useRef(false);
+  const isMember = role !== null;
+  const { opened } = joining.props;
+  useEffect(() => {
+    if (!joined.current || !isMember || opened) return;
+    joined.current = false;
+    row.current?.querySelector("a")?.focus(); // the button that opened the dialog is gone
+  }, [isMember, opened]);
+  return (
+    <li ref={row} className={classes.row}>
+      <div className={classes.name}>
+        {name}
+        <div className={classes.detail}>
+          {t.administration.firstOwner(owner)} · {t.administration.created.toLowerCase()} <When at={createdAt} />
+        </div>
+      </div>
+      <div className={classes.end}>
+        {role && <span className={classes.detail}>{t.administration.yourRole(t.members.roles[role])}</span>}
+        {role ? (
+          <ButtonLink
+            to="/projects/$projectId"
+            params={{ projectId: id }}
+            aria-label={t.administration.openOf(name)}
+            {...BUTTON}
+          >
+            {t.administration.open}
+          </ButtonLink>
+        ) : (
+          <Button aria-label={t.administration.joinOf(name)} onClick={joining.open} {...BUTTON}>
+            {t.administration.join}
+          </Button>
+        )}
+      </div>
+      <Modal title={t.administration.joinHeading(name)} {...joining.props}>
+        <JoinForm project={project} onJoined={() => (joined.current = true)} {...joining.props} />
+      </Modal>
+    </li>
+  );
+}
+
+interface FormProps extends DialogProps {
+  readonly project: AdministeredProject;
+  readonly onJoined: () => void;
+}
+
+function JoinForm({ project, onJoined, onClose }: FormProps) {
+  const { mutateAsync: join } = useJoinProject(project.id);
+  const form = useForm<RolesDraft>({ initialValues: { role: "viewer", environments: {} } });
+  const submit = async ({ role }: RolesDraft) => {
+    await join({ role });
+    onJoined();
+    onClose();
+    notifyDone(t.administration.joined(project.name));
+  };
+  return (
+    <DialogForm form={form} action={t.administration.joinDo} onSubmit={submit} onClose={onClose}>
+      <Text className="break">{t.administration.joinText}</Text>
+      <RoleFields form={form} environments={[]} mayMakeOwners />
+    </DialogForm>
+  );
+}
+
+const BUTTON = { variant: "default", size: "compact-sm" } as const;

@@ -1,0 +1,63 @@
+/** One account, as administrators see it: what it has, where it is signed in, and what can be done about it. */
+
+import { Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { type AccountDetails, accountQuery, instanceQuery } from "../../api/administration";
+import { ownAccountQuery } from "../../api/ownAccount";
+import { Problem } from "../../api/problem";
+import { AccountActions } from "../../components/AccountActions";
+import { AccountSessions } from "../../components/AccountSessions";
+import { AccountTags } from "../../components/AccountTags";
+import { Facts } from "../../components/Facts";
+import { AnchorLink } from "../../components/links";
+import { Page } from "../../components/Page";
+import { PageSkeleton } from "../../components/PageSkeleton";
+import { LoadFailed, NotFound } from "../../components/ProblemPage";
+import { When } from "../../components/When";
+import { t } from "../../texts";
+
+const PROJECTS_QUOTA = "FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT";
+const route = getRouteApi("/signed-in/admin/accounts/$accountId");
+
+export function AccountPage() {
+  const { accountId } = route.useParams();
+  const { data: account, error, refetch } = useQuery(accountQuery(accountId));
+  const { data: own } = useQuery(ownAccountQuery);
+  if (error instanceof Problem && error.status === 404) return <NotFound />;
+  if (!account && !error) return <PageSkeleton />;
+  const isSelf = own?.id === accountId;
+  return (
+    <Page title={account?.email ?? t.administration.accounts} intro={<BackLink />}>
+      {error && !account && <LoadFailed error={error} onRetry={refetch} />}
+      {account && (
+        <Stack gap="xl" maw={820}>
+          <AccountTags account={account} />
+          <AccountActions account={account} isSelf={isSelf} />
+          <AccountFacts account={account} />
+          <AccountSessions account={account} isSelf={isSelf} />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function BackLink() {
+  return <AnchorLink to="/admin/accounts">{t.administration.allAccounts}</AnchorLink>;
+}
+
+function AccountFacts({ account }: { account: AccountDetails }) {
+  const { data: instance } = useQuery(instanceQuery);
+  const quota = instance?.quotas[PROJECTS_QUOTA];
+  const words = t.administration;
+  const facts: (readonly [string, ReactNode])[] = [
+    [words.created, <When key="created" at={account.created_at} />],
+    [words.lastSeenLabel, account.last_seen_at ? <When key="seen" at={account.last_seen_at} /> : words.neverSeen],
+    [words.secondFactor, words.secondFactorOf[account.second_factor ? "yes" : "no"]],
+    [words.ownProjects, quota === undefined ? account.projects : words.ofQuota(account.projects, quota)],
+    [words.tokens, account.tokens],
+  ];
+  if (account.deactivated_at) facts.unshift([words.deactivatedAt, <When key="at" at={account.deactivated_at} />]);
+  return <Facts facts={facts} />;
+}

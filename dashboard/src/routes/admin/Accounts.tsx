@@ -1,0 +1,66 @@
+/** All accounts of the instance. */
+
+import { Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { accountsQuery, type AdministeredAccount } from "../../api/administration";
+import { AccountTags } from "../../components/AccountTags";
+import { ListSearch } from "../../components/ListSearch";
+import classes from "../../components/Administration.module.css";
+import { Page } from "../../components/Page";
+import { Pages } from "../../components/Pages";
+import { When } from "../../components/When";
+import { t } from "../../texts";
+
+const route = getRouteApi("/signed-in/admin/accounts");
+
+export function Accounts() {
+  const { q = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(accountsQuery(q));
+  const accounts = query.data?.pages.flatMap(({ items }) => items) ?? [];
+  return (
+    <Page title={t.administration.accounts} intro={t.administration.accountsIntro}>
+      <ListSearch
+        label={t.administration.searchAccounts}
+        selected={q}
+        onChange={(text) => void navigate({ search: text ? { q: text } : {}, replace: true })}
+      />
+      <Pages
+        query={query}
+        count={accounts.length}
+        more={t.administration.more}
+        empty={<Text c="dimmed">{t.administration.noAccounts(q)}</Text>}
+      >
+        <ul className={classes.list} aria-label={t.administration.accounts}>
+          {accounts.map((each) => (
+            <AccountRow key={each.id} account={each} />
+          ))}
+        </ul>
+      </Pages>
+    </Page>
+  );
+}
+
+function AccountRow({ account }: { account: AdministeredAccount }) {
+  return (
+    <li>
+      <Link to="/admin/accounts/$accountId" params={{ accountId: account.id }} className={classes.row}>
+        <span className={classes.name} data-faded={!account.active || undefined}>
+          {account.email}
+        </span>
+        <AccountTags account={account} />
+        <span className={classes.times}>
+          {t.administration.created} <When at={account.created_at} /> ·{" "}
+          {account.last_seen_at ? (
+            <>
+              {t.administration.lastSeen} <When at={account.last_seen_at} />
+            </>
+          ) : (
+            t.administration.neverSeen
+          )}
+        </span>
+      </Link>
+    </li>
+  );
+}

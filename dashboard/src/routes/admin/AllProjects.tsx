@@ -1,0 +1,50 @@
+/** The projects of all accounts, which an administrator can join. */
+
+import { Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { allProjectsQuery } from "../../api/administration";
+import { AdministeredProjectRow } from "../../components/AdministeredProjectRow";
+import classes from "../../components/Administration.module.css";
+import { Empty } from "../../components/Empty";
+import { IconGrid } from "../../components/icons";
+import { ListSearch } from "../../components/ListSearch";
+import { Page } from "../../components/Page";
+import { Pages } from "../../components/Pages";
+import { t } from "../../texts";
+
+const route = getRouteApi("/signed-in/admin/projects");
+
+export function AllProjects() {
+  const { q = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(allProjectsQuery(q));
+  const projects = query.data?.pages.flatMap(({ items }) => items) ?? [];
+  return (
+    <Page title={t.administration.projects} intro={t.administration.projectsIntro}>
+      <ListSearch
+        label={t.administration.searchProjects}
+        selected={q}
+        onChange={(text) => void navigate({ search: text ? { q: text } : {}, replace: true })}
+      />
+      <Pages query={query} count={projects.length} more={t.administration.more} empty={<NoProjects searched={q} />}>
+        <ul className={classes.list} aria-label={t.administration.projects}>
+          {projects.map((each) => (
+            <AdministeredProjectRow key={each.id} project={each} />
+          ))}
+        </ul>
+      </Pages>
+    </Page>
+  );
+}
+
+function NoProjects({ searched }: { searched: string }) {
+  if (searched) return <Text c="dimmed">{t.administration.noProjects(searched)}</Text>;
+  return (
+    <Empty
+      icon={<IconGrid size={22} />}
+      title={t.administration.noProjectsYet}
+      text={t.administration.noProjectsYetText}
+    />
+  );
+}

@@ -1,0 +1,80 @@
+/** The instance: whether it works, how much it has, and its quotas. */
+
+import type { ReactNode } from "react";
+import { Alert, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type Instance as InstanceState, instanceQuery } from "../../api/administration";
+import { Facts } from "../../components/Facts";
+import { IconAlert, IconCheck } from "../../components/icons";
+import { Page } from "../../components/Page";
+import { RowsSkeleton } from "../../components/PageSkeleton";
+import { LoadFailed } from "../../components/ProblemPage";
+import { quotaInWords } from "../../lib/quotas";
+import { t } from "../../texts";
+
+export function Instance() {
+  const { data: instance, error, refetch } = useQuery(instanceQuery);
+  return (
+    <Page title={t.administration.instance}>
+      {error && !instance && <LoadFailed error={error} onRetry={refetch} />}
+      {!instance && !error && <RowsSkeleton />}
+      {instance && <Overview instance={instance} />}
+    </Page>
+  );
+}
+
+function Overview({ instance }: { instance: InstanceState }) {
+  const words = t.administration;
+  return (
+    <Stack gap="xl" maw={820}>
+      <Health instance={instance} />
+      <Part title={words.size}>
+        <Facts
+          facts={[
+            [words.version, instance.version],
+            [words.database, words.databases[instance.database]],
+            [words.accounts, words.accountsCount(instance.accounts, instance.active_accounts)],
+            [words.projects, instance.projects.toLocaleString("en")],
+            [words.openSessions, instance.sessions.toLocaleString("en")],
+          ]}
+        />
+      </Part>
+      <Part title={words.tasks} intro={words.tasksIntro}>
+        <Facts
+          facts={Object.entries(instance.tasks).map(([name, works]) => [name, works ? words.works : words.fails])}
+        />
+      </Part>
+      <Part title={words.quotas} intro={words.quotasIntro}>
+        <Facts
+          facts={Object.entries(instance.quotas).map(([name, limit]) => [
+            quotaInWords(name),
+            limit.toLocaleString("en"),
+          ])}
+        />
+      </Part>
+    </Stack>
+  );
+}
+
+function Health({ instance: { ready, problem } }: { instance: InstanceState }) {
+  return (
+    <Alert
+      color={ready ? "live" : "alarm"}
+      variant="light"
+      icon={ready ? <IconCheck /> : <IconAlert />}
+      title={ready ? t.administration.ready : t.administration.notReady}
+    >
+      {problem ?? t.administration.readyText}
+    </Alert>
+  );
+}
+
+function Part({ title, intro, children }: { title: string; intro?: string; children: ReactNode }) {
+  return (
+    <Stack gap="xs" component="section" aria-label={title}>
+      <Title order={2}>{title}</Title>
+      {intro && <Text c="dimmed">{intro}</Text>}
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,65 @@
+/** The settings of the instance that administrators change while it runs. */
+
+import { Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { accountQuery, instanceSettingsQuery, type InstanceSettings as Settings } from "../../api/administration";
+import { ownAccountQuery } from "../../api/ownAccount";
+import { Page } from "../../components/Page";
+import { RowsSkeleton } from "../../components/PageSkeleton";
+import { LoadFailed } from "../../components/ProblemPage";
+import { SettingForm } from "../../components/SettingForm";
+import { t } from "../../texts";
+
+export function InstanceSettings() {
+  const { data: settings, error, refetch } = useQuery(instanceSettingsQuery);
+  return (
+    <Page title={t.administration.settings} intro={t.administration.settingsIntro}>
+      {error && !settings && <LoadFailed error={error} onRetry={refetch} />}
+      {!settings && !error && <RowsSkeleton rows={2} height={64} />}
+      {settings && (
+        <Stack gap="xl" mt="lg" maw={620}>
+          <Registration settings={settings} />
+          <SecondFactor settings={settings} />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function Registration({ settings }: { settings: Settings }) {
+  return (
+    <SettingForm
+      setting={{
+        field: "registration",
+        variable: "FLAGSTAFF_REGISTRATION",
+        value: settings.registration,
+        isDefault: settings.is_default,
+        title: t.administration.registration,
+        text: t.administration.registrationText,
+        choices: t.administration.registrationChoices,
+        send: (registration) => ({ registration }),
+      }}
+    />
+  );
+}
+
+function SecondFactor({ settings }: { settings: Settings }) {
+  const { data: own } = useQuery(ownAccountQuery);
+  const { data: account } = useQuery({ ...accountQuery(own?.id ?? ""), enabled: own !== undefined });
+  const hasNone = account?.second_factor === false;
+  return (
+    <SettingForm
+      setting={{
+        field: "demands_second_factor",
+        variable: "FLAGSTAFF_DEMAND_SECOND_FACTOR",
+        value: settings.demands_second_factor ? "on" : "off",
+        isDefault: settings.demands_second_factor_is_default,
+        title: t.administration.secondFactor,
+        text: hasNone ? t.administration.secondFactorMissing : t.administration.secondFactorText,
+        ...(hasNone && { unavailable: "on" }),
+        choices: t.administration.secondFactorChoices,
+        send: (value) => ({ demands_second_factor: value === null ? null : value === "on" }),
+      }}
+    />
+  );
+}

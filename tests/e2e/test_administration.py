@@ -1,0 +1,223 @@
+"""The pages for administrators: accounts, projects, the instance, its settings and its changes."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest_asyncio
+from playwright.async_api import Browser, Locator, expect
+
+from tests.e2e.accessibility import UNBROKEN, check, stays_within
+from tests.e2e.conftest import UNLIMITED
+from tests.e2e.keyboard import Keyboard
+from tests.e2e.people import Person
+from tests.e2e.second_factors import enrol_app
+from tests.support.api import Json
+from tests.support.server import ServerProcess
+from tests.support.stores import sqlite_store
+
+ACCOUNTS = "/admin/accounts"
+PAGES = (ACCOUNTS, "/admin/projects", "/admin/instance", "/admin/settings", "/admin/changes")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(chromium: str, sqlite_template: Path, data_directory: Path) -> AsyncIterator[ServerProcess]:
+    """A fresh server, whose first account is its administrator."""
+    async with ServerProcess(sqlite_store(sqlite_template, data_directory), UNLIMITED) as started:
+        yield started
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
+    """A person who prefers reduced motion, so that no fading element covers the focus."""
+    return await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
+    """Another person with an account, no administrator like ada."""
+    eve = await people.enter_async_context(Person(browser, ada.url))
+    eve.email = eve.email.replace("ada", "eve")
+    await eve.sign_up()
+    return eve
+
+
+async def account_of(ada: Person, person: Person) -> Json:
+    """A person's account, as administrators see it."""
+    listed = (await ada.api.get("/api/admin/accounts")).json()
+    (found,) = [each for each in listed if each["email"] == person.email]
+    return found
+
+
+async def account_page(ada: Person, person: Person) -> str:
+    """The path of the page of a person's account."""
+    return f"{ACCOUNTS}/{(await account_of(ada, person))['id']}"
+
+
+def states(person: Person) -> Locator:
+    """What distinguishes the shown account."""
+    return person.page.get_by_role("list", name="State").get_by_role("listitem")
+
+
+async def test_whoever_is_no_administrator_is_told_so_and_offered_nothing(eve: Person) -> None:
+    for path in ("/admin", *PAGES):
+        await eve.page.goto(path)
+        await eve.sees_heading("Only for administrators")
+        await expect(eve.page.get_by_role("navigation")).to_have_count(0)
+    await check(eve, "a page for administrators")
+    await eve.press("Account")
+    await expect(eve.page.get_by_role("menuitem", name="Sign out")).to_be_visible()
+    await expect(eve.page.get_by_role("menuitem", name="Administration")).to_have_count(0)
+    await eve.page.keyboard.press("Escape")
+    await eve.page.keyboard.press("ControlOrMeta+k")
+    await eve.page.keyboard.type("appearance")
+    await eve.sees("Use light appearance")
+    await eve.page.get_by_label("Command palette").last.fill("administration")
+    await eve.sees("Nothing found")
+
+
+async def test_nobody_deactivates_or_demotes_their_own_account(ada: Person) -> None:
+    await ada.page.goto(await account_page(ada, ada))
+    for name in ("Remove as administrator", "Deactivate"):
+        button = ada.page.get_by_role("button", name=name)
+        await expect(button).to_have_attribute("aria-disabled", "true")
+        await button.focus()
+        await expect(ada.page.get_by_role("tooltip")).to_contain_text("This is your own account.")
+        await ada.page.keyboard.press("Enter")
+    await expect(ada.page.get_by_role("dialog")).to_have_count(0)
+    await ada.page.goto(f"{ACCOUNTS}/00000000-0000-7000-8000-000000000000")
+    await ada.sees_heading("Page not found")
+
+
+async def test_an_account_is_found_deactivated_and_reactivated(ada: Person, eve: Person) -> None:
+    await ada.page.goto("/")
+    await ada.press("Account")
+    await ada.page.get_by_role("menuitem", name="Administration").click()
+    await ada.sees_heading("Accounts")
+    rows = ada.page.get_by_role("list", name="Accounts").get_by_role("link")
+    await expect(rows).to_have_count(2)
+    await ada.page.get_by_role("searchbox", name="Search by email").fill("nobody")
+    await ada.sees("No account's address contains “nobody”.")
+    await ada.page.get_by_role("searchbox", name="Search by email").fill("EVE-")
+    await expect(rows).to_have_count(1)
+    await expect(ada.page).to_have_url(f"{ada.url}{ACCOUNTS}?q=EVE-")
+    await rows.click()
+    await ada.sees_heading(eve.email)
+
+    await ada.press("Deactivate")
+    dialog = ada.page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("Its projects and memberships stay, and SDK keys keep working.")
+    await dialog.get_by_role("button", name="Deactivate").click()
+    await expect(states(ada)).to_have_text(["Deactivated"])
+    await ada.sees("This account has no open session.")
+    assert (await eve.api.get("/api/me")).status_code == 401
+    await ada.press("Reactivate")
+    await dialog.get_by_role("button", name="Reactivate").click()
+    await expect(states(ada)).to_have_count(0)
+    assert (await account_of(ada, eve))["active"] is True
+
+
+async def test_an_account_is_promoted_and_its_session_ended_by_keyboard(ada: Person, eve: Person) -> None:
+    keyboard, dialog = Keyboard(ada.page), ada.page.get_by_role("dialog")
+    await ada.page.goto(await account_page(ada, eve))
+    await ada.sees_heading(eve.email)
+    await keyboard.use(ada.page.get_by_role("button", name="Make administrator"))
+    await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    await keyboard.use(dialog.get_by_role("button", name="Make administrator"))
+    await expect(states(ada)).to_have_text(["Administrator"])
+    await expect(ada.page.get_by_role("button", name="Remove as administrator")).to_be_focused()
+    assert (await eve.api.get("/api/admin/accounts")).status_code == 200
+    await keyboard.use(ada.page.get_by_role("button", name="End the session"))
+    await keyboard.use(dialog.get_by_role("button", name="End", exact=True))
+    await ada.sees("This account has no open session.")
+    await expect(ada.page.get_by_role("heading", name="Sessions")).to_be_focused()
+    assert (await eve.api.get("/api/me")).status_code == 401
+
+
+async def test_a_project_is_joined_by_keyboard_and_opened(ada: Person, eve: Person) -> None:
+    project = await eve.api.create_project(name="Web shop")
+    keyboard, dialog = Keyboard(ada.page), ada.page.get_by_role("dialog")
+    await ada.page.goto("/admin/projects")
+    await keyboard.write(ada.page.get_by_role("searchbox", name="Search by name"), "shop")
+    await keyboard.use(ada.page.get_by_role("button", name="Join Web shop"))
+    await expect(dialog).to_contain_text("The project's audit trail shows that you joined")
+    await keyboard.go_to(dialog.get_by_label("Role in the project"))
+    await dialog.get_by_label("Role in the project").select_option("editor")
+    await check(ada, "joining a project")
+    await keyboard.use(dialog.get_by_role("button", name="Join project"))
+    await expect(ada.page.get_by_role("listitem").filter(has_text="Web shop")).to_contain_text("You: Editor")
+    await expect(ada.page.get_by_role("link", name="Open Web shop")).to_be_focused()
+    await keyboard.press("Enter")
+    await ada.sees_heading("No flags in Production yet")
+    members = (await eve.api.get(f"/api/projects/{project['id']}/members")).json()
+    assert {each["email"]: each["role"] for each in members} == {eve.email: "owner", ada.email: "editor"}
+
+
+async def test_many_projects_are_shown_in_parts(ada: Person) -> None:
+    for number in range(51):
+        await ada.api.create_project(name=f"Project {number}")
+    await ada.page.goto("/admin/projects")
+    rows = ada.page.get_by_role("list", name="Projects").get_by_role("listitem")
+    await expect(rows).to_have_count(50)
+    await ada.press("Show more")
+    await expect(rows).to_have_count(51)
+    await ada.sees("There are no more entries.")
+
+
+async def test_settings_are_changed_and_only_who_has_a_second_factor_requires_one(ada: Person, eve: Person) -> None:
+    await ada.page.goto("/admin/settings")
+    registration = ada.page.get_by_role("region", name="Registration")
+    await expect(registration).to_contain_text("Now, by FLAGSTAFF_REGISTRATION: Open")
+    await registration.get_by_label("Registration").select_option("closed")
+    await registration.get_by_role("button", name="Save").click()
+    await expect(registration).to_contain_text("An administrator has set this.")
+    second_factor = ada.page.get_by_role("region", name="Second factor")
+    await expect(second_factor).to_contain_text("Your account has none, so you cannot require one.")
+    await expect(second_factor.locator("option[value=on]")).to_be_disabled()
+
+    await enrol_app(ada)
+    await ada.page.reload()
+    await expect(second_factor.locator("option[value=on]")).to_be_enabled()
+    await second_factor.get_by_role("combobox").select_option("on")
+    await second_factor.get_by_role("button", name="Save").click()
+    await expect(second_factor).to_contain_text("An administrator has set this.")
+    assert (await eve.api.get("/api/projects")).status_code == 403
+
+    await ada.page.get_by_role("navigation").get_by_role("link", name="Changes").click()
+    changes = ada.page.get_by_role("main").get_by_role("listitem")
+    await expect(changes.nth(0)).to_contain_text("Second factor requiredBefore Off → After On")
+    await expect(changes.nth(2)).to_contain_text("RegistrationBefore open → After closed")
+    await ada.page.goto("/account")
+    await ada.press("Changes to your account")
+    await expect(changes.filter(has_text="added an authenticator app to")).to_be_visible()
+    await expect(changes.filter(has_text="changed the settings")).to_have_count(0)
+
+
+async def test_the_palette_leads_to_the_state_of_the_instance(ada: Person) -> None:
+    await ada.page.goto("/")
+    await ada.sees_heading("Create your first project")
+    await ada.page.keyboard.press("ControlOrMeta+k")
+    await expect(ada.page.get_by_label("Command palette").last).to_be_focused()
+    await ada.page.keyboard.type("instance")
+    await ada.sees("Administration: Instance")
+    await ada.page.keyboard.press("Enter")
+    await ada.sees_heading("Instance")
+    await expect(ada.page.get_by_role("region", name="Overview")).to_contain_text("DatabaseSQLite")
+    await expect(ada.page.get_by_role("region", name="Quotas")).to_contain_text("Projects per account1,000")
+    await expect(ada.page.get_by_role("main").get_by_role("alert")).to_contain_text("Ready")
+
+
+async def test_axe_finds_nothing_and_no_page_is_wider_than_the_narrowest_phone(ada: Person, eve: Person) -> None:
+    await eve.api.create_project(name=UNBROKEN)
+    account = await account_page(ada, eve)
+    await ada.api.put(f"/api{account}", json={"administrator": True})
+    for scheme, width in (("light", 1280), ("dark", 320)):
+        await ada.page.set_viewport_size({"width": width, "height": 640})
+        await ada.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        for path in (*PAGES, account):
+            await stays_within(ada, path)
+            await check(ada, f"{path} ({scheme})")
+        await ada.press("Deactivate")
+        await expect(ada.page.get_by_role("dialog")).to_be_visible()
+        await stays_within(ada)
+        await check(ada, f"deactivating ({scheme})")
