@@ -27,10 +27,10 @@ export function AccountSessions({ account, isSelf }: Props) {
           {t.administration.ownSessions} <AnchorLink to="/account">{t.administration.ownAccountPage}</AnchorLink>
         </Text>
       )}
-      {!isSelf && accounsessions.length === 0 && <Text c="dimmed">{t.administration.noSessions}</Text>}
-      {!isSelf && accounsessions.length > 0 && (
+      {!isSelf && account.sessions.length === 0 && <Text c="dimmed">{t.administration.noSessions}</Text>}
+      {!isSelf && account.sessions.length > 0 && (
         <ul className={classes.list} aria-label={sessions.heading}>
-          {accounsessions.map((each) => (
+          {account.sessions.map((each) => (
             <SessionRow key={each.id} session={each} onEnd={end} onEnded={() => heading.current?.focus()} />
           ))}
         </ul>
