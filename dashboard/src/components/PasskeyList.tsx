@@ -1,7 +1,7 @@
 /** The passkeys of the account, with their names and uses. */
 
 import { Button, Group, Stack, Text, Title } from "@mantine/core";
-import { lazy, useRef } from "react";
+import { lazy, useId, useRef } from "react";
 import { type Passkey, useRemovePasskey } from "../api/twoFactor";
 import { notifyDone } from "../lib/notify";
 import { reasonAgainstPasskeys } from "../lib/passkeys";
@@ -9,7 +9,6 @@ import { useDialog } from "../lib/useDialog";
 import { twoFactor as texts } from "../texts/twoFactor";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";
 import { FactorDialog } from "./FactorDialog";
-import { GuardedButton } from "./GuardedButton";
 import { IconPlus } from "./icons";
 import classes from "./Members.module.css";
 import { When } from "./When";
@@ -26,6 +25,7 @@ export function PasskeyList({ passkeys, isOnlyFactor }: Props) {
   const addition = useDialog();
   const heading = useRef<HTMLHeadingElement>(null);
   const reason = reasonAgainstPasskeys();
+  const reasonId = useId();
   const isLast = isOnlyFactor && passkeys.length === 1;
   return (
     <Stack gap="xs">
@@ -33,17 +33,23 @@ export function PasskeyList({ passkeys, isOnlyFactor }: Props) {
         <Title order={3} fz="md" ref={heading} tabIndex={-1}>
           {texts.passkeys}
         </Title>
-        <GuardedButton
+        <Button
           variant="default"
           size="compact-sm"
           leftSection={<IconPlus size={14} />}
-          reason={reason}
-          onClick={addition.open}
+          aria-disabled={reason !== null || undefined}
+          aria-describedby={reasonId}
+          data-disabled={reason !== null}
+          {...(reason === null && { onClick: addition.open })}
         >
           {texts.addPasskey}
-        </GuardedButton>
+        </Button>
       </Group>
-      {reason && <Text size="sm">{reason}</Text>}
+      {reason && (
+        <Text size="sm" id={reasonId}>
+          {reason}
+        </Text>
+      )}
       {passkeys.length === 0 && (
         <Text c="dimmed" size="sm">
           {texts.passkeysNone}
