@@ -75,7 +75,7 @@ async def test_an_editor_sees_the_demand_but_cannot_change_it(ada: Person, eve: 
     await eve.page.goto(f"/projects/{project['id']}/settings")
     await expect(switch_of(eve)).to_be_checked()
     await expect(switch_of(eve)).to_be_disabled()
-    await eve.sees("You are an editor here, without the permission project:write in the whole project.")
+    await eve.sees("This requires the permission project:write in the whole project, which your role does not have.")
     await check(eve, "settings of an editor")
 
 

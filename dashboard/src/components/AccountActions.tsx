@@ -3,7 +3,7 @@
 import { Group } from "@mantine/core";
 import { type AdministeredAccount, type AccountUpdate, useUpdateAccount } from "../api/administration";
 import { useDialog } from "../lib/useDialog";
-import { t } from "../texts";
+import { administration } from "../texts/administration";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { GuardedButton } from "./GuardedButton";
 
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function AccountActions({ account, isSelf }: Props) {
-  const words = t.administration;
+  const words = administration;
   const { administrator, active } = account;
   return (
     <Group gap="xs">
@@ -53,7 +53,7 @@ function Action({ account, isSelf, update, name, heading, text }: ActionProps) {
   };
   return (
     <>
-      <GuardedButton variant="default" refusal={isSelf ? t.administration.self : null} onClick={confirmation.open}>
+      <GuardedButton variant="default" refusal={isSelf ? administration.self : null} onClick={confirmation.open}>
         {name}
       </GuardedButton>
       <ConfirmDialog

@@ -3,6 +3,7 @@
 import { lazy } from "react";
 import { ownChangesQuery } from "../api/changes";
 import { t } from "../texts";
+import { administration } from "../texts/administration";
 import { IconHistory } from "./icons";
 import { Unfold } from "./Unfold";
 
@@ -10,7 +11,7 @@ const ChangeList = lazy(() => import("./ChangeList").then(({ ChangeList }) => ({
 
 export function AccountChanges() {
   return (
-    <Unfold label={t.administration.ownChanges} icon={<IconHistory size={15} />}>
+    <Unfold label={administration.ownChanges} icon={<IconHistory size={15} />}>
       <ChangeList changes={ownChangesQuery} flagNames={new Map()} emptyText={t.changes.projectEmptyText} />
     </Unfold>
   );

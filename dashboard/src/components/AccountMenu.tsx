@@ -47,7 +47,7 @@ export function AccountMenu() {
         </MenuItemLink>
         {own?.administrator && (
           <MenuItemLink to="/admin/accounts" leftSection={<IconShield size={16} />}>
-            {t.administration.heading}
+            {t.adminPages.heading}
           </MenuItemLink>
         )}
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>

@@ -3,7 +3,7 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { useRef } from "react";
 import { type AccountDetails, useEndAccountSession } from "../api/administration";
-import { t } from "../texts";
+import { administration } from "../texts/administration";
 import { sessions } from "../texts/sessions";
 import { AnchorLink } from "./links";
 import classes from "./Members.module.css";
@@ -24,10 +24,10 @@ export function AccountSessions({ account, isSelf }: Props) {
       </Title>
       {isSelf && (
         <Text c="dimmed">
-          {t.administration.ownSessions} <AnchorLink to="/account">{t.administration.ownAccountPage}</AnchorLink>
+          {administration.ownSessions} <AnchorLink to="/account">{administration.ownAccountPage}</AnchorLink>
         </Text>
       )}
-      {!isSelf && account.sessions.length === 0 && <Text c="dimmed">{t.administration.noSessions}</Text>}
+      {!isSelf && account.sessions.length === 0 && <Text c="dimmed">{administration.noSessions}</Text>}
       {!isSelf && account.sessions.length > 0 && (
         <ul className={classes.list} aria-label={sessions.heading}>
           {account.sessions.map((each) => (

@@ -11,7 +11,7 @@ export function AdminSections() {
   const { data: own } = useQuery(ownAccountQuery);
   if (!own?.administrator) return null;
   return (
-    <nav className={classes.sections} aria-label={t.administration.heading}>
+    <nav className={classes.sections} aria-label={t.adminPages.heading}>
       {ADMIN_PAGES.map(({ to, name }) => (
         <Link key={to} to={to} className={classes.section} activeProps={{ "aria-current": "page" }}>
           {name}

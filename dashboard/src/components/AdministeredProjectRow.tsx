@@ -8,6 +8,7 @@ import { notifyDone } from "../lib/notify";
 import type { RolesDraft } from "../lib/roles";
 import { type DialogProps, useDialog } from "../lib/useDialog";
 import { t } from "../texts";
+import { administration } from "../texts/administration";
 import classes from "./Administration.module.css";
 import { DialogForm } from "./DialogForm";
 import { ButtonLink } from "./links";
@@ -31,27 +32,27 @@ export function AdministeredProjectRow({ project }: { project: AdministeredProje
       <div className={classes.name}>
         {name}
         <div className={classes.detail}>
-          {t.administration.firstOwner(owner)} · {t.administration.created.toLowerCase()} <When at={createdAt} />
+          {administration.firstOwner(owner)} · {administration.created.toLowerCase()} <When at={createdAt} />
         </div>
       </div>
       <div className={classes.end}>
-        {role && <span className={classes.detail}>{t.administration.yourRole(t.members.roles[role])}</span>}
+        {role && <span className={classes.detail}>{administration.yourRole(t.members.roles[role])}</span>}
         {role ? (
           <ButtonLink
             to="/projects/$projectId"
             params={{ projectId: id }}
-            aria-label={t.administration.openOf(name)}
+            aria-label={administration.openOf(name)}
             {...BUTTON}
           >
-            {t.administration.open}
+            {administration.open}
           </ButtonLink>
         ) : (
-          <Button aria-label={t.administration.joinOf(name)} onClick={joining.open} {...BUTTON}>
-            {t.administration.join}
+          <Button aria-label={administration.joinOf(name)} onClick={joining.open} {...BUTTON}>
+            {administration.join}
           </Button>
         )}
       </div>
-      <Modal title={t.administration.joinHeading(name)} {...joining.props}>
+      <Modal title={administration.joinHeading(name)} {...joining.props}>
         <JoinForm project={project} onJoined={() => (joined.current = true)} {...joining.props} />
       </Modal>
     </li>
@@ -70,11 +71,11 @@ function JoinForm({ project, onJoined, onClose }: FormProps) {
     await join({ role });
     onJoined();
     onClose();
-    notifyDone(t.administration.joined(project.name));
+    notifyDone(administration.joined(project.name));
   };
   return (
-    <DialogForm form={form} action={t.administration.joinDo} onSubmit={submit} onClose={onClose}>
-      <Text className="break">{t.administration.joinText}</Text>
+    <DialogForm form={form} action={administration.joinDo} onSubmit={submit} onClose={onClose}>
+      <Text className="break">{administration.joinText}</Text>
       <RoleFields form={form} environments={[]} mayMakeOwners />
     </DialogForm>
   );

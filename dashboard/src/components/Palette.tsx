@@ -62,7 +62,7 @@ function useActions({ projectId, environmentId }: Props): SpotlightActionGroupDa
     { group: t.palette.environments, actions: environments },
     { group: t.palette.flags, actions: flags },
     { group: t.palette.projects, actions: projects },
-    { group: t.administration.heading, actions: administration },
+    { group: t.adminPages.heading, actions: administration },
     { group: t.palette.appearance, actions: appearance },
   ].filter((each) => each.actions.length > 0);
 }

@@ -89,7 +89,7 @@ export function NotFound() {
 
 /** Shown to everyone but administrators. */
 export function Forbidden() {
-  return <DeadEnd title={t.administration.forbidden} text={t.administration.forbiddenDetail} />;
+  return <DeadEnd title={t.adminPages.forbidden} text={t.adminPages.forbiddenDetail} />;
 }
 
 function DeadEnd({ title, text }: { title: string; text: string }) {

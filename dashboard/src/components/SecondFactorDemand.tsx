@@ -3,12 +3,11 @@
 import { Stack, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
-import { permissionsQuery } from "../api/members";
 import { securityQuery, useDemandSecondFactor } from "../api/projects";
 import { hasSecondFactor, twoFactorQuery } from "../api/twoFactor";
 import { notifyDone, notifyRefused } from "../lib/notify";
-import { reasonAgainst } from "../lib/roles";
 import { useDialog } from "../lib/useDialog";
+import { useGuard } from "../lib/useGuard";
 import { t } from "../texts";
 import { demand as texts } from "../texts/demand";
 import { ConfirmDialog } from "./ConfirmDialog";
@@ -23,14 +22,12 @@ export function SecondFactorDemand({ projectId }: { projectId: string }) {
 }
 
 function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded: boolean }) {
-  const { data: own } = useQuery(permissionsQuery(projectId));
+  const { reason: forbidden, attributes } = useGuard({ needs: "project:write" });
   const { data: twoFactor } = useQuery(twoFactorQuery);
   const { mutateAsync: demand } = useDemandSecondFactor(projectId);
   const confirmation = useDialog();
   const reasonId = useId();
-  const forbidden = reasonAgainst(own, "project:write");
   const lacksFactor = twoFactor !== undefined && !hasSecondFactor(twoFactor);
-  const isKnown = own !== undefined && twoFactor !== undefined;
   const begin = async () => {
     await demand(true);
     confirmation.props.onClose();
@@ -46,7 +43,8 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
       <Switch
         label={texts.label}
         checked={isDemanded}
-        disabled={!isKnown || forbidden !== null || lacksFactor}
+        {...attributes}
+        disabled={twoFactor === undefined || forbidden !== null || lacksFactor}
         aria-describedby={reasonId}
         onChange={isDemanded ? () => void end() : confirmation.open}
       />

@@ -5,6 +5,7 @@ import { useForm } from "@mantine/form";
 import { type InstanceSettingsUpdate, useUpdateInstanceSettings } from "../api/administration";
 import { notifyDone } from "../lib/notify";
 import { t } from "../texts";
+import { administration } from "../texts/administration";
 import { DialogForm } from "./DialogForm";
 
 const DEFAULT = "default";
@@ -31,9 +32,9 @@ export function SettingForm<Value extends string>({ setting }: { setting: Settin
   const save = async (values: Record<string, string>) => {
     const chosen = values[field];
     await update(send(chosen === DEFAULT ? null : (chosen as Value)));
-    notifyDone(t.administration.saved);
+    notifyDone(administration.saved);
   };
-  const words = t.administration;
+  const words = administration;
   return (
     <Stack gap="sm" component="section" aria-label={title}>
       <Title order={2}>{title}</Title>

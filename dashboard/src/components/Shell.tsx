@@ -31,7 +31,7 @@ export function Shell() {
           <Link to="/" className={classes.home} aria-label={t.shell.allProjects}>
             <Logo />
           </Link>
-          {administers && <span className={classes.place}>{t.administration.heading}</span>}
+          {administers && <span className={classes.place}>{t.adminPages.heading}</span>}
           {projectId && <ProjectMenu projectId={projectId} />}
           {projectId && <EnvironmentMenu projectId={projectId} environmentId={environmentId ?? null} />}
           <div className={classes.tools}>

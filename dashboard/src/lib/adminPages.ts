@@ -3,9 +3,9 @@
 import { t } from "../texts";
 
 export const ADMIN_PAGES = [
-  { to: "/admin/accounts", name: t.administration.accounts },
-  { to: "/admin/projects", name: t.administration.projects },
-  { to: "/admin/instance", name: t.administration.instance },
-  { to: "/admin/settings", name: t.administration.settings },
-  { to: "/admin/changes", name: t.administration.changes },
+  { to: "/admin/accounts", name: t.adminPages.accounts },
+  { to: "/admin/projects", name: t.adminPages.projects },
+  { to: "/admin/instance", name: t.adminPages.instance },
+  { to: "/admin/settings", name: t.adminPages.settings },
+  { to: "/admin/changes", name: t.adminPages.changes },
 ] as const;

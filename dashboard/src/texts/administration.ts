@@ -1,15 +1,8 @@
+/** The pages for administrators; loaded with them. */
+
 export const administration = {
-  heading: "Administration",
-  forbidden: "Only for administrators",
-  forbiddenDetail:
-    "Your account is not an administrator of this instance. Ask one of its administrators, or its operator.",
-  accounts: "Accounts",
   accountsIntro: "Everyone who has an account on this instance.",
-  projects: "Projects",
   projectsIntro: "The projects of all accounts. What they contain is visible to you only if you are a member.",
-  instance: "Instance",
-  settings: "Settings",
-  changes: "Changes",
   changesIntro: "Who changed accounts and the settings of this instance.",
   changesEmpty: "All changes to accounts and to the settings of this instance are listed here.",
   ownChanges: "Changes to your account",

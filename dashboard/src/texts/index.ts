@@ -4,7 +4,7 @@
  */
 
 import { accounts } from "./accounts";
-import { administration } from "./administration";
+import { adminPages } from "./adminPages";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { code, flag, flags, rules } from "./flags";
@@ -21,7 +21,7 @@ import { variants } from "./variants";
 export const t = {
   ...common,
   accounts,
-  administration,
+  adminPages,
   changes,
   code,
   conditions,

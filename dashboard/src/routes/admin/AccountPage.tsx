@@ -17,6 +17,7 @@ import { PageSkeleton } from "../../components/PageSkeleton";
 import { LoadFailed, NotFound } from "../../components/ProblemPage";
 import { When } from "../../components/When";
 import { t } from "../../texts";
+import { administration } from "../../texts/administration";
 
 const PROJECTS_QUOTA = "FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT";
 const route = getRouteApi("/signed-in/admin/accounts/$accountId");
@@ -29,7 +30,7 @@ export function AccountPage() {
   if (!account && !error) return <PageSkeleton />;
   const isSelf = own?.id === accountId;
   return (
-    <Page title={account?.email ?? t.administration.accounts} intro={<BackLink />}>
+    <Page title={account?.email ?? t.adminPages.accounts} intro={<BackLink />}>
       {error && !account && <LoadFailed error={error} onRetry={refetch} />}
       {account && (
         <Stack gap="xl" maw={820}>
@@ -44,13 +45,13 @@ export function AccountPage() {
 }
 
 function BackLink() {
-  return <AnchorLink to="/admin/accounts">{t.administration.allAccounts}</AnchorLink>;
+  return <AnchorLink to="/admin/accounts">{administration.allAccounts}</AnchorLink>;
 }
 
 function AccountFacts({ account }: { account: AccountDetails }) {
   const { data: instance } = useQuery(instanceQuery);
   const quota = instance?.quotas[PROJECTS_QUOTA];
-  const words = t.administration;
+  const words = administration;
   const facts: (readonly [string, ReactNode])[] = [
     [words.created, <When key="created" at={account.created_at} />],
     [words.lastSeenLabel, account.last_seen_at ? <When key="seen" at={account.last_seen_at} /> : words.neverSeen],

@@ -11,6 +11,7 @@ import { Page } from "../../components/Page";
 import { Pages } from "../../components/Pages";
 import { When } from "../../components/When";
 import { t } from "../../texts";
+import { administration } from "../../texts/administration";
 
 const route = getRouteApi("/signed-in/admin/accounts");
 
@@ -20,19 +21,19 @@ export function Accounts() {
   const query = useInfiniteQuery(accountsQuery(q));
   const accounts = query.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <Page title={t.administration.accounts} intro={t.administration.accountsIntro}>
+    <Page title={t.adminPages.accounts} intro={administration.accountsIntro}>
       <ListSearch
-        label={t.administration.searchAccounts}
+        label={administration.searchAccounts}
         selected={q}
         onChange={(text) => void navigate({ search: text ? { q: text } : {}, replace: true })}
       />
       <Pages
         query={query}
         count={accounts.length}
-        more={t.administration.more}
-        empty={<Text c="dimmed">{t.administration.noAccounts(q)}</Text>}
+        more={administration.more}
+        empty={<Text c="dimmed">{administration.noAccounts(q)}</Text>}
       >
-        <ul className={classes.list} aria-label={t.administration.accounts}>
+        <ul className={classes.list} aria-label={t.adminPages.accounts}>
           {accounts.map((each) => (
             <AccountRow key={each.id} account={each} />
           ))}
@@ -51,13 +52,13 @@ function AccountRow({ account }: { account: AdministeredAccount }) {
         </span>
         <AccountTags account={account} />
         <span className={classes.times}>
-          {t.administration.created} <When at={account.created_at} /> ·{" "}
+          {administration.created} <When at={account.created_at} /> ·{" "}
           {account.last_seen_at ? (
             <>
-              {t.administration.lastSeen} <When at={account.last_seen_at} />
+              {administration.lastSeen} <When at={account.last_seen_at} />
             </>
           ) : (
-            t.administration.neverSeen
+            administration.neverSeen
           )}
         </span>
       </Link>

@@ -12,6 +12,7 @@ import { ListSearch } from "../../components/ListSearch";
 import { Page } from "../../components/Page";
 import { Pages } from "../../components/Pages";
 import { t } from "../../texts";
+import { administration } from "../../texts/administration";
 
 const route = getRouteApi("/signed-in/admin/projects");
 
@@ -21,14 +22,14 @@ export function AllProjects() {
   const query = useInfiniteQuery(allProjectsQuery(q));
   const projects = query.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <Page title={t.administration.projects} intro={t.administration.projectsIntro}>
+    <Page title={t.adminPages.projects} intro={administration.projectsIntro}>
       <ListSearch
-        label={t.administration.searchProjects}
+        label={administration.searchProjects}
         selected={q}
         onChange={(text) => void navigate({ search: text ? { q: text } : {}, replace: true })}
       />
-      <Pages query={query} count={projects.length} more={t.administration.more} empty={<NoProjects searched={q} />}>
-        <ul className={classes.list} aria-label={t.administration.projects}>
+      <Pages query={query} count={projects.length} more={administration.more} empty={<NoProjects searched={q} />}>
+        <ul className={classes.list} aria-label={t.adminPages.projects}>
           {projects.map((each) => (
             <AdministeredProjectRow key={each.id} project={each} />
           ))}
@@ -39,12 +40,8 @@ export function AllProjects() {
 }
 
 function NoProjects({ searched }: { searched: string }) {
-  if (searched) return <Text c="dimmed">{t.administration.noProjects(searched)}</Text>;
+  if (searched) return <Text c="dimmed">{administration.noProjects(searched)}</Text>;
   return (
-    <Empty
-      icon={<IconGrid size={22} />}
-      title={t.administration.noProjectsYet}
-      text={t.administration.noProjectsYetText}
-    />
+    <Empty icon={<IconGrid size={22} />} title={administration.noProjectsYet} text={administration.noProjectsYetText} />
   );
 }

@@ -11,11 +11,12 @@ import { RowsSkeleton } from "../../components/PageSkeleton";
 import { LoadFailed } from "../../components/ProblemPage";
 import { quotaInWords } from "../../lib/quotas";
 import { t } from "../../texts";
+import { administration } from "../../texts/administration";
 
 export function Instance() {
   const { data: instance, error, refetch } = useQuery(instanceQuery);
   return (
-    <Page title={t.administration.instance}>
+    <Page title={t.adminPages.instance}>
       {error && !instance && <LoadFailed error={error} onRetry={refetch} />}
       {!instance && !error && <RowsSkeleton />}
       {instance && <Overview instance={instance} />}
@@ -24,7 +25,7 @@ export function Instance() {
 }
 
 function Overview({ instance }: { instance: InstanceState }) {
-  const words = t.administration;
+  const words = administration;
   return (
     <Stack gap="xl" maw={820}>
       <Health instance={instance} />
@@ -33,8 +34,8 @@ function Overview({ instance }: { instance: InstanceState }) {
           facts={[
             [words.version, instance.version],
             [words.database, words.databases[instance.database]],
-            [words.accounts, words.accountsCount(instance.accounts, instance.active_accounts)],
-            [words.projects, instance.projects.toLocaleString("en")],
+            [t.adminPages.accounts, words.accountsCount(instance.accounts, instance.active_accounts)],
+            [t.adminPages.projects, instance.projects.toLocaleString("en")],
             [words.openSessions, instance.sessions.toLocaleString("en")],
           ]}
         />
@@ -62,9 +63,9 @@ function Health({ instance: { ready, problem } }: { instance: InstanceState }) {
       color={ready ? "live" : "alarm"}
       variant="light"
       icon={ready ? <IconCheck /> : <IconAlert />}
-      title={ready ? t.administration.ready : t.administration.notReady}
+      title={ready ? administration.ready : administration.notReady}
     >
-      {problem ?? t.administration.readyText}
+      {problem ?? administration.readyText}
     </Alert>
   );
 }

@@ -4,13 +4,14 @@ import { instanceChangesQuery } from "../../api/changes";
 import { ChangeList } from "../../components/ChangeList";
 import { Page } from "../../components/Page";
 import { t } from "../../texts";
+import { administration } from "../../texts/administration";
 
 const NO_FLAGS: ReadonlyMap<string, string> = new Map();
 
 export function InstanceChanges() {
   return (
-    <Page title={t.administration.changes} intro={t.administration.changesIntro}>
-      <ChangeList changes={instanceChangesQuery} flagNames={NO_FLAGS} emptyText={t.administration.changesEmpty} />
+    <Page title={t.adminPages.changes} intro={administration.changesIntro}>
+      <ChangeList changes={instanceChangesQuery} flagNames={NO_FLAGS} emptyText={administration.changesEmpty} />
     </Page>
   );
 }

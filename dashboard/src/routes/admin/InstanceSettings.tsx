@@ -9,11 +9,12 @@ import { RowsSkeleton } from "../../components/PageSkeleton";
 import { LoadFailed } from "../../components/ProblemPage";
 import { SettingForm } from "../../components/SettingForm";
 import { t } from "../../texts";
+import { administration } from "../../texts/administration";
 
 export function InstanceSettings() {
   const { data: settings, error, refetch } = useQuery(instanceSettingsQuery);
   return (
-    <Page title={t.administration.settings} intro={t.administration.settingsIntro}>
+    <Page title={t.adminPages.settings} intro={administration.settingsIntro}>
       {error && !settings && <LoadFailed error={error} onRetry={refetch} />}
       {!settings && !error && <RowsSkeleton rows={2} height={64} />}
       {settings && (
@@ -34,9 +35,9 @@ function Registration({ settings }: { settings: Settings }) {
         variable: "FLAGSTAFF_REGISTRATION",
         value: settings.registration,
         isDefault: settings.is_default,
-        title: t.administration.registration,
-        text: t.administration.registrationText,
-        choices: t.administration.registrationChoices,
+        title: administration.registration,
+        text: administration.registrationText,
+        choices: administration.registrationChoices,
         send: (registration) => ({ registration }),
       }}
     />
@@ -54,10 +55,10 @@ function SecondFactor({ settings }: { settings: Settings }) {
         variable: "FLAGSTAFF_DEMAND_SECOND_FACTOR",
         value: settings.demands_second_factor ? "on" : "off",
         isDefault: settings.demands_second_factor_is_default,
-        title: t.administration.secondFactor,
-        text: hasNone ? t.administration.secondFactorMissing : t.administration.secondFactorText,
+        title: administration.secondFactor,
+        text: hasNone ? administration.secondFactorMissing : administration.secondFactorText,
         ...(hasNone && { unavailable: "on" }),
-        choices: t.administration.secondFactorChoices,
+        choices: administration.secondFactorChoices,
         send: (value) => ({ demands_second_factor: value === null ? null : value === "on" }),
       }}
     />

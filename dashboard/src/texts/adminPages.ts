@@ -1,0 +1,13 @@
+/** What leads to the pages for administrators, or refuses them. */
+
+export const adminPages = {
+  heading: "Administration",
+  forbidden: "Only for administrators",
+  forbiddenDetail:
+    "Your account is not an administrator of this instance. Ask one of its administrators, or its operator.",
+  accounts: "Accounts",
+  projects: "Projects",
+  instance: "Instance",
+  settings: "Settings",
+  changes: "Changes",
+};
