@@ -14,6 +14,7 @@ import { Refusal } from "../components/Refusal";
 import { INVITATION_PATH, linkToken } from "../lib/linkToken";
 import { currentSession, onSessionChange } from "../lib/session";
 import { t } from "../texts";
+import { invitation } from "../texts/invitation";
 
 export function Invitation() {
   const session = useSyncExternalStore(onSessionChange, currentSession);
@@ -24,8 +25,8 @@ export function Invitation() {
 
 function NoToken() {
   return (
-    <AccountPage heading={t.invitation.heading}>
-      <Text c="dimmed">{t.invitation.noToken}</Text>
+    <AccountPage heading={invitation.heading}>
+      <Text c="dimmed">{invitation.noToken}</Text>
       <ButtonLink to="/" variant="default">
         {t.problems.home}
       </ButtonLink>
@@ -42,16 +43,16 @@ function Accept({ token, email }: { token: string; email: string }) {
         void navigate({ to: "/projects/$projectId", params: { projectId }, replace: true }),
     });
   return (
-    <AccountPage heading={t.invitation.heading}>
+    <AccountPage heading={invitation.heading}>
       <Text c="dimmed" className="break">
-        {t.invitation.signedInAs(email)}
+        {invitation.signedInAs(email)}
       </Text>
       <Refusal text={error ? refusalOf(error, email) : null} />
       <Button fullWidth loading={isPending} onClick={accept}>
-        {t.invitation.accept}
+        {invitation.accept}
       </Button>
       <Button fullWidth variant="default" onClick={() => void signOutHere()}>
-        {t.invitation.otherAccount}
+        {invitation.otherAccount}
       </Button>
       <AnchorLink to="/" size="sm" ta="center">
         {t.problems.home}
@@ -78,12 +79,12 @@ function Join({ token }: { token: string }) {
     await navigate({ to: "/", replace: true });
   };
   return (
-    <AccountPage heading={t.invitation.heading}>
-      <Text c="dimmed">{t.invitation.joinText}</Text>
-      <EntryForm form={form} action={t.invitation.join} returnTo={INVITATION_PATH} onSubmit={submit}>
-        <EmailField description={t.invitation.emailHint} {...form.getInputProps("email")} />
+    <AccountPage heading={invitation.heading}>
+      <Text c="dimmed">{invitation.joinText}</Text>
+      <EntryForm form={form} action={invitation.join} returnTo={INVITATION_PATH} onSubmit={submit}>
+        <EmailField description={invitation.emailHint} {...form.getInputProps("email")} />
         <NewPasswordField {...form.getInputProps("password")} />
-        <Refusal text={isRefused ? t.invitation.invalidFor(form.values.email) : null} />
+        <Refusal text={isRefused ? invitation.invalidFor(form.values.email) : null} />
       </EntryForm>
       <Text size="sm" ta="center">
         {t.accounts.haveAccount}{" "}
@@ -98,5 +99,5 @@ function Join({ token }: { token: string }) {
 /** The server gives one text for every reason, so that a link tells nothing about who exists. */
 function refusalOf(error: Error, email: string): string {
   const isOfToken = error instanceof Problem && error.fields.some(({ field }) => field === "token");
-  return isOfToken ? t.invitation.invalidFor(email) : lineOf(error);
+  return isOfToken ? invitation.invalidFor(email) : lineOf(error);
 }

@@ -9,7 +9,7 @@ import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { code, flag, flags, rules } from "./flags";
 import { changes, history, users } from "./history";
-import { invitation, members } from "./members";
+import { members } from "./members";
 import { prerequisites } from "./prerequisites";
 import { secondFactor } from "./secondFactor";
 import { segments } from "./segments";
@@ -30,7 +30,6 @@ export const t = {
   flags,
   history,
   impact,
-  invitation,
   members,
   palette,
   prerequisites,
