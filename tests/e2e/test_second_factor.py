@@ -117,6 +117,27 @@ async def test_a_browser_without_the_passkey_says_that_none_was_used(ada: Person
     await ada.sees("No passkey was used. Try again.")
 
 
+async def test_a_passkey_signs_in_alone_by_keyboard_and_leads_to_the_page_that_was_opened(ada: Person) -> None:
+    await register_passkey(ada)
+    await ada.page.evaluate("localStorage.clear()")
+    await ada.page.goto("/account")
+    await ada.sees_heading("Sign in")
+    button = ada.page.get_by_role("button", name="Sign in with a passkey")
+    await check(ada, "the sign-in with a passkey")
+    await Keyboard(ada.page).use(button)
+    await ada.sees_heading("Your account")
+    await ada.sees(ada.email)
+
+
+async def test_without_a_passkey_the_sign_in_says_that_none_was_used(ada: Person) -> None:
+    await ada.page.evaluate("localStorage.clear()")
+    await ada.page.goto("/sign-in")
+    await ada.page.evaluate(REFUSE)
+    await ada.press("Sign in with a passkey")
+    await ada.sees("No passkey was used. Try again.")
+    assert await ada.stored_session() is None
+
+
 async def test_a_project_that_demands_a_second_factor_says_what_to_do(ada: Person) -> None:
     project = await ada.api.create_project()
     secret, _ = await enrol_app(ada)

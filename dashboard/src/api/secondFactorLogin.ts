@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { askForPasskey } from "../lib/passkeys";
 import { atCodeField, type CodeProof, type Method, proofOf } from "../lib/proofs";
 import { startSession } from "../lib/session";
-import { t } from "../texts";
+import { secondFactor } from "../texts/secondFactor";
 import { client } from "./client";
 import { ask, isProblem, Problem } from "./problem";
 
@@ -48,7 +48,7 @@ export function usePasskey(challenge: Challenge) {
   return useMutation({
     mutationFn: async () => {
       const passkey = await askForPasskey(challenge.passkeyOptions ?? {});
-      if (passkey === null) throw new Problem(0, t.secondFactor.passkeyNotUsed);
+      if (passkey === null) throw new Problem(0, secondFactor.passkeyNotUsed);
       await prove(challenge, { passkey });
     },
   });

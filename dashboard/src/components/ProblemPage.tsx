@@ -54,11 +54,11 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
 function SecondFactorDemanded() {
   const here = useLocation({ select: ({ href }) => href });
   return (
-    <Locked title={t.secondFactor.demanded}>
+    <Locked title={t.enrolment.demanded}>
       <Stack gap="sm" align="start">
-        <Text size="sm">{t.secondFactor.demandedText}</Text>
+        <Text size="sm">{t.enrolment.demandedText}</Text>
         <ButtonLink to="/account" search={{ next: here }} size="xs">
-          {t.secondFactor.setUp}
+          {t.enrolment.setUp}
         </ButtonLink>
       </Stack>
     </Locked>

@@ -53,7 +53,7 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
       </Text>
       {lacksFactor && forbidden === null && (
         <AnchorLink to="/account" search={{ next: `/projects/${projectId}/settings` }} size="sm">
-          {t.secondFactor.setUp}
+          {t.enrolment.setUp}
         </AnchorLink>
       )}
       <ConfirmDialog

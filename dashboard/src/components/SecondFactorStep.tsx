@@ -5,6 +5,7 @@ import { useForm } from "@mantine/form";
 import { type Challenge, hasEnded, useCode, usePasskey } from "../api/secondFactorLogin";
 import { hasPasskeys } from "../lib/passkeys";
 import { t } from "../texts";
+import { secondFactor } from "../texts/secondFactor";
 import { AccountForm, AccountPage } from "./AccountForm";
 import { Refusal } from "./Refusal";
 
@@ -30,15 +31,15 @@ export function SecondFactorStep({ challenge, onDone, onBack }: Props) {
     await onDone();
   };
   return (
-    <AccountPage heading={t.secondFactor.heading}>
+    <AccountPage heading={secondFactor.heading}>
       <Text c="dimmed" className="break">
         {challenge.email}
       </Text>
       {mayUsePasskey && <PasskeyButton challenge={challenge} send={send} />}
       {hasCode && <CodeForm challenge={challenge} send={send} />}
-      {!hasCode && !mayUsePasskey && <Refusal text={t.secondFactor.noPasskeys} />}
+      {!hasCode && !mayUsePasskey && <Refusal text={secondFactor.noPasskeys} />}
       <Button variant="subtle" size="sm" onClick={() => onBack(null)}>
-        {t.secondFactor.back}
+        {secondFactor.back}
       </Button>
     </AccountPage>
   );
@@ -69,14 +70,14 @@ function CodeForm({ challenge, send }: PartProps) {
 }
 
 function fieldTexts(methods: Challenge["methods"]): readonly [string, string] {
-  if (!methods.includes("totp")) return [t.secondFactor.recoveryCode, t.secondFactor.recoveryHint];
+  if (!methods.includes("totp")) return [secondFactor.recoveryCode, secondFactor.recoveryHint];
   const hasRecovery = methods.includes("recovery_code");
-  return [t.secondFactor.code, hasRecovery ? t.secondFactor.codeHint : t.secondFactor.appOnlyHint];
+  return [secondFactor.code, hasRecovery ? secondFactor.codeHint : secondFactor.appOnlyHint];
 }
 
 function PasskeyButton({ challenge, send }: PartProps) {
   const form = useForm({ initialValues: {} });
   const { mutateAsync: sendPasskey } = usePasskey(challenge);
   const submit = () => send(() => sendPasskey());
-  return <AccountForm form={form} action={t.secondFactor.usePasskey} onSubmit={submit} children={null} />;
+  return <AccountForm form={form} action={secondFactor.usePasskey} onSubmit={submit} children={null} />;
 }

@@ -7,6 +7,7 @@ import { type Challenge, challengeOf } from "../api/secondFactorLogin";
 import { AccountPage, EmailField, PasswordField } from "../components/AccountForm";
 import { EntryForm } from "../components/EntryForm";
 import { AnchorLink } from "../components/links";
+import { PasskeySignIn } from "../components/PasskeySignIn";
 import { Refusal } from "../components/Refusal";
 import { SecondFactorStep } from "../components/SecondFactorStep";
 import { isRegistrationOpen } from "../lib/registration";
@@ -70,6 +71,7 @@ function PasswordStep({ email, refusal, onDone, onChallenge }: Props) {
         <EmailField {...form.getInputProps("email")} />
         <PasswordField {...form.getInputProps("password")} />
       </EntryForm>
+      <PasskeySignIn onDone={onDone} />
       <Stack gap="xs" align="center">
         <AnchorLink to="/forgot-password" size="sm">
           {t.accounts.forgot}

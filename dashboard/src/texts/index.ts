@@ -11,7 +11,7 @@ import { code, flag, flags, rules } from "./flags";
 import { changes, history, users } from "./history";
 import { members } from "./members";
 import { prerequisites } from "./prerequisites";
-import { secondFactor } from "./secondFactor";
+import { enrolment } from "./enrolment";
 import { segments } from "./segments";
 import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
@@ -26,6 +26,7 @@ export const t = {
   code,
   conditions,
   deletion,
+  enrolment,
   flag,
   flags,
   history,
@@ -36,7 +37,6 @@ export const t = {
   problems,
   projects,
   rules,
-  secondFactor,
   segments,
   settings,
   shell,

@@ -1,0 +1,7 @@
+/** What leads to setting up a second factor. */
+
+export const enrolment = {
+  demanded: "A second factor is required here",
+  demandedText: "Your account has none. Set one up on the page of your account; then you can come back.",
+  setUp: "Set up a second factor",
+};
