@@ -68,7 +68,8 @@ async def test_what_a_viewer_may_not_do_is_disabled_with_the_reason(
     await expect(eve.page.get_by_role("tooltip")).to_contain_text(reason)
     await eve.page.keyboard.press("Enter")
     await expect(eve.page.get_by_role("dialog")).to_have_count(0)
-    for name in (f"Change role of {ada.email}", f"Remove {ada.email}", f"Change role of {eve.email}"):
+    names = [f"{each} {ada.email}" for each in ("Transfer ownership to", "Change role of", "Remove")]
+    for name in (*names, f"Change role of {eve.email}"):
         await expect(eve.page.get_by_role("button", name=name)).to_have_attribute("aria-disabled", "true")
     await expect(row(eve, eve.email)).to_contain_text("Viewer, Editor in staging")
     await eve.press("What you may do")

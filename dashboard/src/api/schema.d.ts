@@ -3136,7 +3136,7 @@ export interface components {
         Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
         /**
          * OwnAccountOut
-         * @description An account as its owner sees it.
+         * @description Your account, and what it may do.
          */
         OwnAccountOut: {
             /**

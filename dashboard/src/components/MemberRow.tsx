@@ -43,7 +43,7 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
         <span className={classes.roles}>{rolesInWords(member)}</span>
       </div>
       <Group gap={6}>
-        {self && mayMakeOwners && !isSelf && (
+        {self && !isSelf && (
           <GuardedButton
             {...BUTTON}
             needs="owners:write"

@@ -10,7 +10,7 @@ import { DialogForm } from "./DialogForm";
 
 const DEFAULT = "default";
 
-export interface Setting<Value extends string> {
+interface Setting<Value extends string> {
   readonly field: "registration" | "demands_second_factor";
   /** The environment variable that holds until an administrator chooses. */
   readonly variable: string;

@@ -34,7 +34,6 @@ export const IconBroadcast = icon(
   "M12 11a1 1 0 1 0 0 2a1 1 0 0 0 0-2zM8.5 15.5a5 5 0 0 1 0-7M15.5 8.5a5 5 0 0 1 0 7M5.6 18.4a9 9 0 0 1 0-12.8M18.4 5.6a9 9 0 0 1 0 12.8",
 );
 export const IconCheck = icon("M5 12.5l4.5 4.5L19 7.5");
-export const IconChevron = icon("M9 6l6 6l-6 6");
 export const IconCopy = icon(
   "M9 7h9a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H9a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2zM4 15.5V6a2 2 0 0 1 2-2h9.5",
 );

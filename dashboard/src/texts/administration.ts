@@ -61,7 +61,6 @@ export const administration = {
   joinDo: "Join project",
   joined: (name: string) => `You are a member of ${name} now.`,
 
-  health: "Health",
   ready: "Ready",
   notReady: "Not ready",
   readyText: "The instance answers requests.",

@@ -24,14 +24,12 @@ export const flags = {
   noMatchText: "Change the search or clear the filters.",
   tags: "Tags",
   tagsHint: "Press Enter or a comma after each tag.",
-  tagRemove: "Remove tag",
   stickiness: "Stickiness",
   stickinessHint:
     "The attribute that decides who is in a rollout. “default” is the user id, or else the email. Another attribute moves users.",
   bucketingKey: "Bucketing key",
   bucketingKeyHint:
     "Decides together with the user who is in a rollout, instead of the flag's key. Flags with the same bucketing key choose the same users. Another key moves users.",
-  rolloutFields: "Rollout",
   emptyHeading: (environment: string) => `No flags in ${environment} yet`,
   emptyText: "A flag turns a feature of your application on or off. Create one here or through the API:",
   everyone: "Everyone",

@@ -162,23 +162,7 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         kept_matches=_how_many_to_keep(groups.steady),
     )
     yield
-    for name in (
-        "slots",
-        "tables",
-        "without_table",
-        "without_identifier",
-        "varying_answers",
-        "fixed_answers",
-        "first_fixed_slot",
-        "spans",
-        "columns",
-        "fixed_decided",
-        "has_only_led",
-        "custom_predicates",
-        "other_predicates",
-    ):
-        getattr(targeting, name)  # otherwise the first evaluation would take the time
-        yield
+    yield from targeting.prepare()
     return targeting
 
 

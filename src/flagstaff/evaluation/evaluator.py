@@ -32,15 +32,15 @@ def evaluate(
     user_id: str | None,
     user_email: str | None,
     attributes: Mapping[str, object] = NO_ATTRIBUTES,
-    known: int | None = None,
+    custom_holding: int | None = None,
 ) -> tuple[bytes, bytes]:
     """Evaluate all flags of an environment for one user. Return the response's body and the bytes to record.
 
     If a flag is on, the first enabled rule that matches decides, then the rollout; otherwise the flag is on for the
     user. The rollout's identifier is the user id, or the lower-cased email if there is no user id; an empty string
     counts as absent. `attributes` are the custom attributes and the `current_time`, at least those that
-    `snapshot.targeting` names; `known` are the bits of the predicates that the custom ones do not contradict, if they
-    are known. history/layout.py describes the recorded bytes.
+    `snapshot.targeting` names; `custom_holding` are the bits of the predicates that the custom ones do not contradict,
+    if they have been computed before. history/layout.py describes the recorded bytes.
     """
     email = user_email.lower() if user_email else ""
     identifier = user_id or email
@@ -53,7 +53,7 @@ def evaluate(
     targeting = snapshot.targeting
     if targeting is not None:
         values = resolve(snapshot, attributes, user_id, email)
-        led = follow(targeting, values, known)
+        led = follow(targeting, values, custom_holding)
         if targeting.has_only_led and not found and not led.first_varying:
             return _with_led(snapshot, targeting, encoded, buckets, led)
         user = User(encoded, values)

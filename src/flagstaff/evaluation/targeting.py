@@ -76,15 +76,16 @@ class Decisions(NamedTuple):
         return self.rules.get(position) or (self.led.steady.get(position) if self.led else None)
 
 
-def follow(targeting: Targeting, values: Mapping[str, object], known: int | None = None) -> LedMatches:
+def follow(targeting: Targeting, values: Mapping[str, object], custom_holding: int | None = None) -> LedMatches:
     """What follows from the predicates that hold for these values of the attributes.
 
-    `known` are the bits of the predicates that the custom attributes do not contradict, if they are known already.
+    `custom_holding` are the bits of the predicates that the custom attributes do not contradict, if they have been
+    computed before.
     """
-    if known is None:
+    if custom_holding is None:
         holding = targeting.predicates.holding(values)
     else:
-        holding = known & targeting.other_predicates.holding(values)
+        holding = custom_holding & targeting.other_predicates.holding(values)
     return targeting.led.get(holding) or _follow(targeting, holding)
 
 

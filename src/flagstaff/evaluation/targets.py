@@ -1,6 +1,6 @@
 """What flags need besides look-ups by user and email, compiled: conditions, buckets, variants and prerequisites."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -111,6 +111,13 @@ class Targeting:
     led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
     kept_matches: int = 1
     only: int | None = None
+
+    def prepare(self) -> Generator[None, None, None]:
+        """Compute what follows from the fields, in small steps; otherwise the first evaluation would take the time."""
+        for name, value in vars(Targeting).items():
+            if isinstance(value, cached_property):
+                getattr(self, name)
+                yield
 
     @cached_property
     def slots(self) -> Mapping[int, int]:

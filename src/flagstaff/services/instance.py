@@ -17,7 +17,7 @@ from flagstaff.storage.second_factors import has_second_factor
 
 _REGISTRATION = "registration"
 _SECOND_FACTOR = "demands_second_factor"
-_SWITCH = {"on": True, "off": False}
+_ON, _OFF = "on", "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,7 @@ class Instance:
     async def require_second_factor(self, actor: Actor) -> None:
         """Raise Error MFA_ENROLMENT_REQUIRED if the instance demands a second factor that the actor does not have."""
         async with self.database.read() as connection:
-            demanded = _SWITCH.get(await instance.find_setting(connection, _SECOND_FACTOR) or "", self.default_demand)
-            if demanded:
+            if self._demands(await instance.find_setting(connection, _SECOND_FACTOR)):
                 await _require_second_factor(connection, actor)
 
     async def get_settings(self, actor: Actor) -> InstanceSettings:
@@ -72,7 +71,7 @@ class Instance:
             await hold_administrators(connection, actor)  # also serializes changes of the settings
             before = await self._read(connection)
             for name, value in values.items():
-                stored = ("on" if value else "off") if isinstance(value, bool) else value
+                stored = (_ON if value else _OFF) if isinstance(value, bool) else value
                 await instance.save_setting(connection, name, stored)
             after = await self._read(connection)
             if after.demands_second_factor and _SECOND_FACTOR in values:
@@ -95,9 +94,12 @@ class Instance:
         return InstanceSettings(
             registration or self.default_registration,
             is_default=registration is None,
-            demands_second_factor=_SWITCH.get(demand or "", self.default_demand),
+            demands_second_factor=self._demands(demand),
             demands_second_factor_is_default=demand is None,
         )
+
+    def _demands(self, chosen: str | None) -> bool:
+        return self.default_demand if chosen is None else chosen == _ON
 
 
 async def _require_second_factor(connection: Connection, actor: Actor) -> None:

@@ -84,7 +84,8 @@ def test_users_get_the_same_after_others_whatever_is_remembered_of_those(
         fresh = evaluate(compile_environment(ENVIRONMENT, targeted, made), *asker)
         assert evaluate(shared, *asker) == fresh
         if shared.targeting is not None:
-            assert evaluate(shared, *asker, known=shared.targeting.custom_predicates.holding(asker[2])) == fresh
+            custom_holding = shared.targeting.custom_predicates.holding(asker[2])
+            assert evaluate(shared, *asker, custom_holding=custom_holding) == fresh
         assert evaluate(bounded, *asker) == fresh
     assert bounded.targeting is None or len(bounded.targeting.led) <= kept
 

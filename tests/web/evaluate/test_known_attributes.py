@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes
 from flagstaff.web.sdk import evaluate
 from tests.support.api import Caller, Json, field_errors, flag_path
 
@@ -60,10 +60,14 @@ async def test_an_environment_without_conditions_refuses_it_as_well(
 async def test_repeated_attributes_are_read_once_and_answer_the_same(
     client: Caller, project: Json, rule: str, flagstaff: Flagstaff
 ) -> None:
+    seen: list[dict[bytes, KnownAttributes]] = []
     for user in ("ada", "grace", None):
         assert await is_on(client, project, user, plan="pro", country="PT")
         assert not await is_on(client, project, user, plan="free", country="PT")
-    assert len(snapshot_of(flagstaff, project).known) == 2
+        seen.append(dict(snapshot_of(flagstaff, project).known))
+    assert len(seen[0]) == 2
+    for later in seen[1:]:
+        assert all(later[raw] is seen[0][raw] for raw in seen[0] | later), "read again"
 
 
 async def test_a_change_forgets_what_was_known(

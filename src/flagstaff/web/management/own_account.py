@@ -1,21 +1,19 @@
 """HTTP of `/api/me`: the caller's own account."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
-from flagstaff.services.accounts import Accounts
 from flagstaff.web.edge.limits import AdmittedRoute, widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response
+from flagstaff.web.management.accounts import AccountOut, Service
 from flagstaff.web.management.auth import CurrentActor
 from flagstaff.web.management.clients import remember_client
 from flagstaff.web.management.guesses import confirmed_password
 from flagstaff.web.management.origins import CurrentOrigin
-from flagstaff.web.management.schemas import Body, Moment, Password, Text, TokenOut, Uuid
+from flagstaff.web.management.schemas import Body, Moment, Password, Text, TokenOut
 
 router = APIRouter(prefix="/api/me", tags=["Accounts"], route_class=AdmittedRoute)
 
@@ -33,21 +31,11 @@ class MeOut(BaseModel):
     user_id: str = Field(json_schema_extra={"format": "uuid"})
 
 
-class OwnAccountOut(BaseModel):
-    """An account as its owner sees it."""
+class OwnAccountOut(AccountOut):
+    """Your account, and what it may do."""
 
-    id: Uuid
-    email: str
     administrator: bool = Field(description="Whether it may use `/api/admin`.")
     created_at: Moment
-
-
-async def _accounts(request: Request) -> Accounts:
-    accounts: Accounts = request.app.state.accounts
-    return accounts
-
-
-Service = Annotated[Accounts, Depends(_accounts)]
 
 
 @router.get("", response_model=MeOut, responses=problems(401, 503))

@@ -98,7 +98,7 @@ class Evaluate:
             answer, recorded = evaluate(environment, user_id, user_email)
             self._record(environment, user_id, user_email, recorded)
             return answer
-        attributes, at = self._attributes(environment, known)
+        attributes, at = self._with_time(environment, known)
         answer, recorded = evaluate(environment, user_id, user_email, attributes, known.holding)
         self._record(environment, user_id, user_email, recorded, known.kept, at)
         return answer
@@ -115,12 +115,12 @@ class Evaluate:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         user_id, user_email = context.user_id, context.user_email
         known = known or _NOTHING_KNOWN
-        attributes, at = self._attributes(environment, known)
+        attributes, at = self._with_time(environment, known)
         answer, recorded = evaluate_flag(environment, flag, user_id, user_email, attributes)
         self._record(flag, user_id, user_email, recorded, known.kept, at)
         return answer
 
-    def _attributes(
+    def _with_time(
         self, environment: EnvironmentSnapshot, known: KnownAttributes
     ) -> tuple[Mapping[str, object], datetime | None]:
         """The attributes that the environment looks at, and the time if that is one of them."""
@@ -129,10 +129,15 @@ class Evaluate:
         at = self._now()
         return {**known.values, CURRENT_TIME: at}, at
 
-    def _know(self, environment: EnvironmentSnapshot, context: Context, raw: bytes) -> KnownAttributes | None:
-        """Read the custom attributes, and remember them for the next request that has the same, byte for byte.
+    def _read_attributes(
+        self, environment: EnvironmentSnapshot, context: Context, raw: bytes
+    ) -> KnownAttributes | None:
+        """Read the custom attributes, and cache them for the next request that has the same, byte for byte.
 
-        Returns None if nobody needs them; raises Error INVALID.
+        None if nobody needs them.
+
+        Raises:
+            Error: INVALID.
         """
         given = given_attributes(context)
         targeting = environment.targeting
@@ -155,7 +160,11 @@ class Evaluate:
     def _read(
         self, project: ProjectSnapshot, body: bytes
     ) -> tuple[EnvironmentSnapshot, Context, KnownAttributes | None]:
-        """The environment, the user, and what is known of the custom attributes, unless nobody needs them."""
+        """The environment, the user, and what is known of the custom attributes; None if nobody needs them.
+
+        Raises:
+            Error: INVALID, NOT_FOUND (the environment).
+        """
         try:
             request = _decode(body)
         except UNREADABLE as error:
@@ -171,7 +180,7 @@ class Evaluate:
         if given is NONE_GIVEN and environment.targeting is None and not self._keeps_all:
             return environment, context, None
         raw = bytes(given)
-        return environment, context, environment.known.get(raw) or self._know(environment, context, raw)
+        return environment, context, environment.known.get(raw) or self._read_attributes(environment, context, raw)
 
 
 def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -1,0 +1,69 @@
+/** The pages by which people enter: without a session, or with the link of a mail. */
+
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { providersQuery } from "../api/singleSignOn";
+import { INVITATION_PATH, RESET_PATH } from "../lib/linkToken";
+import { CALLBACK_PATH } from "../lib/providerAnswer";
+import { safeNext } from "../lib/search";
+import { currentSession } from "../lib/session";
+import { account, type Context } from "./frames";
+
+const entrySearch = (search: Record<string, unknown>) => ({
+  ...(typeof search.next === "string" && { next: search.next }),
+  ...(search.expired === true && { expired: true as const }),
+});
+
+function leaveIfSignedIn({ search }: { search: { next?: string } }) {
+  if (currentSession()) throw redirect({ href: safeNext(search.next), replace: true });
+}
+
+/** The pages to enter by wait for the providers, so that nothing moves when they are known. They work without them. */
+const awaitProviders = ({ context: { cache } }: { context: Context }) =>
+  cache.query({ ...providersQuery, staleTime: "static" }).catch(() => []);
+
+const signIn = createRoute({
+  getParentRoute: () => account,
+  path: "/sign-in",
+  validateSearch: entrySearch,
+  beforeLoad: leaveIfSignedIn,
+  loader: awaitProviders,
+  component: lazyRouteComponent(() => import("../routes/SignIn"), "SignIn"),
+});
+const register = createRoute({
+  getParentRoute: () => account,
+  path: "/register",
+  validateSearch: entrySearch,
+  beforeLoad: leaveIfSignedIn,
+  loader: awaitProviders,
+  component: lazyRouteComponent(() => import("../routes/Register"), "Register"),
+});
+const forgotPassword = createRoute({
+  getParentRoute: () => account,
+  path: "/forgot-password",
+  component: lazyRouteComponent(() => import("../routes/ForgotPassword"), "ForgotPassword"),
+});
+const resetPassword = createRoute({
+  getParentRoute: () => account,
+  path: RESET_PATH,
+  component: lazyRouteComponent(() => import("../routes/ResetPassword"), "ResetPassword"),
+});
+const invitation = createRoute({
+  getParentRoute: () => account,
+  path: INVITATION_PATH,
+  loader: awaitProviders,
+  component: lazyRouteComponent(() => import("../routes/Invitation"), "Invitation"),
+});
+const providerSignIn = createRoute({
+  getParentRoute: () => account,
+  path: CALLBACK_PATH,
+  component: lazyRouteComponent(() => import("../routes/ProviderSignIn"), "ProviderSignIn"),
+});
+
+export const entryRoutes = account.addChildren([
+  signIn,
+  register,
+  forgotPassword,
+  resetPassword,
+  invitation,
+  providerSignIn,
+]);

@@ -1,0 +1,31 @@
+/** The frames of all pages: of those by which people enter, and of those that need a session. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
+import { AccountLayout } from "../components/AccountLayout";
+import { NotFoundAnywhere } from "../components/ProblemPage";
+import { Shell } from "../components/Shell";
+import { currentSession, sessionEnding } from "../lib/session";
+
+export interface Context {
+  readonly cache: QueryClient;
+}
+
+export const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFoundAnywhere });
+
+export const account = createRoute({ getParentRoute: () => root, id: "account", component: AccountLayout });
+
+export const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  component: Shell,
+  beforeLoad: ({ location }) => {
+    if (currentSession()) return;
+    const next = location.href === "/" ? {} : { next: location.href };
+    throw redirect({
+      to: "/sign-in",
+      search: { ...next, ...(sessionEnding() === "expired" && { expired: true as const }) },
+      replace: true,
+    });
+  },
+});
