@@ -51,13 +51,14 @@ class TokenName(NamedTuple):
 class Actor:
     """Who makes a change: an account, or the command line, which has no account.
 
-    With an access token, the account acts within its `limits`.
+    With an access token, the account acts within its `limits`; otherwise `session_id` is the session that it acts in.
     """
 
     account_id: UUID | None
     email: str | None
     token: TokenName | None = None
     limits: Limits | None = None
+    session_id: UUID | None = None
 
 
 COMMAND_LINE = Actor(account_id=None, email=None)

@@ -14,7 +14,7 @@ from flagstaff.domain.flags import Flag
 from flagstaff.domain.members import Member
 from flagstaff.domain.permissions import LimitedMember, Permission, require
 from flagstaff.domain.projects import Environment, Project
-from flagstaff.storage import access_tokens, administrators, environments, flags, members, projects
+from flagstaff.storage import access_tokens, accounts, administrators, environments, flags, members, projects
 from flagstaff.storage.database import Connection
 from flagstaff.storage.second_factors import has_second_factor
 
@@ -97,6 +97,23 @@ async def hold_token(connection: Connection, actor: Actor) -> None:
     """
     if actor.token is not None and not await access_tokens.hold_token(connection, actor.token.id):
         raise Error(Code.UNAUTHENTICATED, "The access token has been revoked.")
+
+
+async def hold_session(connection: Connection, actor: Actor) -> None:
+    """Lock the actor's account, and with it the session that the actor uses, so that both last until the commit.
+
+    A transaction that also locks a project locks the project first.
+
+    Raises:
+        Error: UNAUTHENTICATED if the session has ended, or the account has been deactivated.
+    """
+    assert actor.account_id is not None
+    await accounts.lock_account(connection, actor.account_id)
+    # A statement after the lock, so that it sees what ended while this transaction waited.
+    if actor.session_id is not None:
+        found = await accounts.find_token_account(connection, actor.account_id, actor.session_id)
+        if found is None:
+            raise Error(Code.UNAUTHENTICATED, "The session has ended. Log in again.")
 
 
 async def find_reach(connection: Connection, actor: Actor) -> Reach | None:

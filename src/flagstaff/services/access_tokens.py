@@ -16,10 +16,10 @@ from flagstaff.domain.changes import Actor, Scope, TokenName, change_of
 from flagstaff.domain.errors import Code, Error, invalid_field, not_found
 from flagstaff.domain.permissions import Limits, Permission, require
 from flagstaff.domain.quotas import Quota
-from flagstaff.services.access import open_membership
+from flagstaff.services.access import hold_session, open_membership
 from flagstaff.services.sightings import Sightings
 from flagstaff.services.tokens import hash_token
-from flagstaff.storage import access_tokens, accounts, environments, members
+from flagstaff.storage import access_tokens, environments, members
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database, Transaction
 
@@ -72,7 +72,7 @@ class AccessTokens:
         self._require_future(wanted)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await accounts.lock_account(connection, actor.account_id)
+            await hold_session(connection, actor)  # what ends all of the account's tokens ends its sessions, too
             await self._require_permissions(connection, actor.account_id, wanted)
             present = await access_tokens.list_own_tokens(connection, actor.account_id)
             await self._make_room(transaction, actor, self.quota_of_account, present)
@@ -107,6 +107,7 @@ class AccessTokens:
             _, own = await open_membership(connection, actor, project_id, Permission.TOKENS_WRITE, for_update=True)
             if actor.token is not None:
                 raise Error(Code.FORBIDDEN, "An access token cannot create access tokens. Log in to create one.")
+            await hold_session(connection, actor)
             there = await environments.find_places(connection, wanted.environments or ())
             _require_environments(wanted, there, {project_id})
             for permission in wanted.permissions:

@@ -74,7 +74,7 @@ class Sessions:
         """The account that a token belongs to; raises Error UNAUTHENTICATED if its session has ended."""
         async with self.database.read() as connection:
             account = await self._find_account(connection, claims)
-        return Actor(account.id, account.email)
+        return Actor(account.id, account.email, session_id=claims.token_id)
 
     async def list_sessions(self, actor: Actor) -> list[Session]:
         """The actor's open sessions, newest first."""

@@ -7,8 +7,10 @@ from uuid import UUID
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage.access_tokens import delete_token
+from flagstaff.storage.access_tokens import count_account_tokens, delete_token
+from flagstaff.storage.accounts import lock_account
 from flagstaff.storage.projects import find_project_for_update
+from flagstaff.storage.sessions import end_sessions
 from tests.support import tokens
 from tests.support.api import Caller, Json, flag_path, project_path
 
@@ -45,3 +47,21 @@ async def test_toggles_during_a_revocation_are_refused_or_before_it(
     present = (await ada.get(flag_path(flag))).json()
     assert {each.status_code for each in await asyncio.gather(*toggles)} <= {200, 401}
     assert (await ada.get(flag_path(flag))).json() == present, "nothing is written after the revocation has returned"
+
+
+@pytest.mark.parametrize("kind", ["personal", "for the project"])
+async def test_a_token_that_is_being_created_does_not_outlive_the_sessions_of_its_account(
+    flagstaff: Flagstaff, ada: Caller, project: Json, kind: str
+) -> None:
+    path = OWN if kind == "personal" else f"{project_path(project)}/tokens"
+    account_id = UUID(ada.account["id"])
+    async with flagstaff.database.transaction() as transaction:
+        # A slow deactivation, or a takeover by an identity provider, which has deleted the tokens of the account.
+        await lock_account(transaction.connection, account_id)
+        creating = asyncio.create_task(ada.post(path, json={"name": "x", "permissions": ["flags:read"]}))
+        done, _ = await asyncio.wait([creating], timeout=0.2)
+        assert not done
+        await end_sessions(transaction.connection, account_id)
+    assert (await creating).status_code == 401
+    async with flagstaff.database.read() as connection:
+        assert await count_account_tokens(connection, account_id) == 0

@@ -7,7 +7,7 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes
 from flagstaff.web.sdk import evaluate
-from tests.support.api import Caller, Json, field_errors, flag_path
+from tests.support.api import Caller, Json, created, field_errors, flag_path
 
 
 @pytest.fixture
@@ -84,9 +84,36 @@ async def test_a_change_forgets_what_was_known(
 async def test_only_short_attributes_of_some_requests_are_remembered(
     client: Caller, project: Json, rule: str, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluate, "_KNOWN_ATTRIBUTES", 3)
+    monkeypatch.setattr(evaluate, "_KNOWN_BYTES", 1500)
     for number in range(10):
         assert await is_on(client, project, plan="pro", request=number)
     assert len(snapshot_of(flagstaff, project).known) == 3
     assert await is_on(client, project, plan="pro", note="x" * 300)
     assert max(map(len, snapshot_of(flagstaff, project).known)) < 100
+
+
+async def test_what_takes_much_memory_is_not_remembered(
+    client: Caller, project: Json, rule: str, flagstaff: Flagstaff
+) -> None:
+    for plan in (["pro", [[]]], ["pro", {}], ["pro"] * 11):
+        assert await is_on(client, project, plan=plan)
+    assert not await is_on(client, project, plan={"plan": "pro"})
+    assert snapshot_of(flagstaff, project).known == {}
+    assert await is_on(client, project, plan=["free", "pro"])
+    assert len(snapshot_of(flagstaff, project).known) == 1
+
+
+async def test_the_more_rules_there_are_the_fewer_attributes_are_remembered(
+    client: Caller, ada: Caller, project: Json, rule: str, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate, "_KNOWN_BYTES", 1000)
+    for number in range(2):
+        await is_on(client, project, number=number)
+    assert len(snapshot_of(flagstaff, project).known) == 2
+    for number in range(8):
+        conditions = [{"attribute": "country", "operator": "in", "values": [f"{number}"]}]
+        body = {"rule_type": "attributes", "rule_value": None, "conditions": conditions}
+        created(await ada.post(rule.rpartition("/")[0], json=body))
+    for number in range(2):
+        await is_on(client, project, number=number)
+    assert len(snapshot_of(flagstaff, project).known) == 1

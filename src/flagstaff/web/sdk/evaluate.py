@@ -31,14 +31,15 @@ from flagstaff.web.context import (
 )
 from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
-from flagstaff.web.sdk.attributes import encode_attributes, read_others
+from flagstaff.web.sdk.attributes import are_small, encode_attributes, read_others
 from flagstaff.web.sdk.invalid import evaluate_mistakes
 
 PATH = "/sdk/v1/evaluate"
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
-# For each environment, so many custom attributes of so many bytes are remembered at most, in about 1 MB.
-_KNOWN_ATTRIBUTES, _KNOWN_LENGTH = 2000, 256
+# For each environment, custom attributes of so many bytes at most are remembered, in about so many bytes altogether.
+_KNOWN_LENGTH, _KNOWN_BYTES = 256, 1_000_000
+_KNOWN_SIZE = 500  # of one, without the bits of the predicates
 _NOTHING_KNOWN = KnownAttributes({}, 0, None)
 
 
@@ -151,8 +152,9 @@ class Evaluate:
             kept = encode_attributes(values)
         holding = targeting.custom_predicates.holding(values) if targeting else 0
         known = KnownAttributes(values, holding, kept)
-        if len(raw) <= _KNOWN_LENGTH:
-            if len(environment.known) >= _KNOWN_ATTRIBUTES:
+        if len(raw) <= _KNOWN_LENGTH and are_small(values):
+            bits = targeting.predicates.everything.bit_length() if targeting else 0
+            if len(environment.known) >= _KNOWN_BYTES // (_KNOWN_SIZE + bits // 8):
                 del environment.known[next(iter(environment.known))]
             environment.known[raw] = known
         return known
