@@ -66,6 +66,10 @@ async def test_a_second_passkey_of_the_same_device_and_a_cancelled_one_are_expla
     await ada.sees("No passkey was made: it was cancelled, or it took too long. Nothing was changed.")
     await expect(dialog_of(ada).get_by_label("Name")).to_have_value("Laptop again")
     await check(ada, "a cancelled passkey")
+    await expect(dialog_of(ada).get_by_role("button", name="Add passkey")).to_be_focused()
+    await ada.page.keyboard.press("Escape")
+    await expect(dialog_of(ada)).to_have_count(0)
+    await expect(ada.page.get_by_role("button", name="Add passkey")).to_be_focused()
 
 
 async def test_a_page_at_another_address_than_that_of_the_passkeys_says_where_to_go(

@@ -13,7 +13,7 @@ from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission, may
 from tests.e2e.accessibility import AXE, VARIANTS, check
 from tests.e2e.controls import PRESS_ALL, open_page, pages, required_by, use
-from tests.e2e.people import Person, invite
+from tests.e2e.people import Person, flag_page, invite
 from tests.support.api import Json
 from tests.support.builders import AT
 from tests.support.server import ServerProcess
@@ -190,6 +190,25 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
         for path, _ in pages(project):
             await open_page(eve.page, path)
             await check(eve, f"{path} for a viewer")
+
+
+async def test_a_call_is_offered_with_the_own_token_only_to_those_whom_the_server_allows_it(
+    ada: Person, eve: Person, project: Json, data_directory: Path
+) -> None:
+    await join(ada, project, eve, data_directory, EDITOR_OF_STAGING)
+    for flag, is_allowed in zip(project["flags"], (False, True), strict=True):
+        await open_page(eve.page, flag_page(flag))
+        for unfolded in ("Set the rollout", "Set the weights"):
+            await eve.press(unfolded)
+        copying = eve.page.get_by_role("button", name="Copy with my token")
+        await expect(copying).to_have_count(2)
+        for button in await copying.all():
+            if is_allowed:
+                await expect(button).not_to_have_attribute("aria-disabled", "true")
+            else:
+                await expect(button).to_have_attribute("aria-disabled", "true")
+                reason = await button.get_attribute("aria-description")
+                assert "requires the permission flags:write" in str(reason)
 
 
 async def test_the_roles_are_shown_as_a_table(ada: Person, project: Json) -> None:

@@ -54,6 +54,11 @@ async def test_what_is_missing_or_past_is_refused_at_its_field(ada: Person, proj
         await dialog.get_by_label("Expiry").select_option("On a date")
         await dialog.get_by_role("button", name="Create token").click()
         await expect(dialog).to_contain_text("Choose the last day on which the token works")
+        await expect(dialog.get_by_label("Last day")).to_be_focused()
+        await dialog.get_by_label("Last day").fill("20000-01-01")
+        await dialog.get_by_role("button", name="Create token").click()
+        await expect(dialog.get_by_label("Last day")).to_be_focused()
+        await expect(dialog).to_contain_text("Choose the last day on which the token works")
         await dialog.get_by_label("Last day").fill("2020-01-01")
         await dialog.get_by_role("button", name="Create token").click()
         await expect(dialog).to_contain_text("Must be in the future")
@@ -77,6 +82,7 @@ async def test_a_full_account_is_told_what_to_do(ada: Person) -> None:
     await dialog.get_by_role("button", name="Switch flags").click()
     await dialog.get_by_role("button", name="Create token").click()
     await expect(dialog.get_by_role("alert")).to_contain_text("Delete access tokens that are no longer used")
+    await expect(dialog.get_by_role("button", name="Create token")).to_be_focused()
 
 
 async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person) -> None:
@@ -96,6 +102,8 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
     await expect(dialog.get_by_text("This is the only time that the token Backup is shown.")).to_be_focused()
     secret = await dialog.get_by_role("region", name="The new token").inner_text()
     assert is_token(secret)
+    await page.keyboard.press("Escape")  # it is not lost by accident
+    await expect(dialog.get_by_role("button", name="Close")).to_have_count(0)
     answer = await send(await dialog.get_by_role("region", name="Try it").inner_text())
     assert answer.json() == []
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])

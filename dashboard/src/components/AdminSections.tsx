@@ -5,18 +5,19 @@ import { Link } from "@tanstack/react-router";
 import { ownAccountQuery } from "../api/ownAccount";
 import { ADMIN_PAGES } from "../lib/adminPages";
 import { t } from "../texts";
+import { SectionLinks } from "./SectionLinks";
 import classes from "./Sections.module.css";
 
 export function AdminSections() {
   const { data: own } = useQuery(ownAccountQuery);
   if (!own?.administrator) return null;
   return (
-    <nav className={classes.sections} aria-label={t.adminPages.heading}>
+    <SectionLinks label={t.adminPages.heading}>
       {ADMIN_PAGES.map(({ to, name }) => (
         <Link key={to} to={to} className={classes.section} activeProps={{ "aria-current": "page" }}>
           {name}
         </Link>
       ))}
-    </nav>
+    </SectionLinks>
   );
 }

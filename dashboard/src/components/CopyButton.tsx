@@ -1,8 +1,10 @@
 /** Copies a text and confirms it, visually and to screen readers. */
 
-import { Button, type ButtonProps, VisuallyHidden } from "@mantine/core";
+import { type ButtonProps, VisuallyHidden } from "@mantine/core";
 import { useCopying } from "../lib/useCopying";
+import type { Guarded } from "../lib/useGuard";
 import { t } from "../texts";
+import { GuardedButton } from "./GuardedButton";
 import { IconButton } from "./IconButton";
 import { IconCheck, IconCopy } from "./icons";
 
@@ -23,14 +25,14 @@ export function CopyIcon({ text, label = t.copy }: Props) {
   );
 }
 
-export function CopyButton({ text, label = t.copy, ...rest }: Props & ButtonProps) {
+export function CopyButton({ text, label = t.copy, ...rest }: Props & ButtonProps & Guarded) {
   const { copied, copy } = useCopying(text);
   const icon = copied ? <IconCheck size={14} /> : <IconCopy size={14} />;
   return (
     <>
-      <Button variant="default" size="xs" leftSection={icon} onClick={copy} {...rest}>
+      <GuardedButton variant="default" size="xs" leftSection={icon} onClick={copy} {...rest}>
         {label}
-      </Button>
+      </GuardedButton>
       <Told copied={copied} />
     </>
   );

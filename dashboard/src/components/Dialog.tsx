@@ -18,8 +18,12 @@ export function Dialog({ children, ...rest }: ModalProps) {
 export function FirstFocused({ children }: { children: ReactNode }) {
   const content = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // What comes before the field, such as a code to scan, stays visible on small screens.
-    content.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus({ preventScroll: true });
+    // Later, because the dialog first notes what had the focus, to give it back when it closes.
+    const timer = window.setTimeout(() => {
+      // What comes before the field, such as a code to scan, stays visible on small screens.
+      content.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus({ preventScroll: true });
+    });
+    return () => window.clearTimeout(timer);
   }, []);
   return <div ref={content}>{children}</div>;
 }

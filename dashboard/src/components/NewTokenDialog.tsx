@@ -26,6 +26,8 @@ export function NewTokenDialog({ opened, onClose, ...place }: Props) {
       opened={opened}
       onClose={close}
       closeOnClickOutside={created === null}
+      closeOnEscape={created === null}
+      withCloseButton={created === null}
     >
       {created ? (
         <Secret created={created} projectId={place.projectId} onClose={close} />

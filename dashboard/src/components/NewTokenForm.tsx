@@ -5,7 +5,7 @@ import { useForm, type UseFormReturnType } from "@mantine/form";
 import type { Environment } from "../api/client";
 import type { OwnPermissions, Permission } from "../api/members";
 import { type CreatedToken, useCreateToken } from "../api/tokens";
-import { EXPIRIES, grantable, GROUPS, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../lib/tokenDrafts";
+import { EXPIRIES, grantable, GROUPS, isDay, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../lib/tokenDrafts";
 import { t } from "../texts";
 import { DialogForm } from "./DialogForm";
 import { NameField } from "./fields";
@@ -29,7 +29,7 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
   const form = useForm<TokenDraft>({
     initialValues: NEW_TOKEN,
     validate: {
-      expires_at: (choice, { date }) => (choice === "date" && date === "" ? t.tokens.dateMissing : null),
+      date: (date, { expires_at: choice }) => (choice === "date" && !isDay(date) ? t.tokens.dateMissing : null),
     },
   });
   const chosen = environments.filter((each) => form.values.environments.includes(each.id));
@@ -126,7 +126,15 @@ function Expiry({ form }: { form: DraftForm }) {
         {...field}
         error={hasDate ? undefined : error}
       />
-      {hasDate && <TextInput type="date" label={t.tokens.date} {...form.getInputProps("date")} error={error} />}
+      {hasDate && (
+        <TextInput
+          type="date"
+          label={t.tokens.date}
+          {...form.getInputProps("date")}
+          error={form.errors.date ?? error}
+          max="9999-12-31"
+        />
+      )}
       {choice === "never" && (
         <Text size="sm" c="dimmed" role="status">
           {t.tokens.neverHint}

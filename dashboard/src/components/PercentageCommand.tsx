@@ -22,6 +22,7 @@ export default function PercentageCommand({ path, label, text, start, min }: Pro
     <Command
       label={label}
       text={text}
+      needs={path.rule_id === undefined ? "flags:write" : "rules:write"}
       command={(token) => rolloutCommand(window.location.origin, path, percentage, token)}
     >
       <NumberInput

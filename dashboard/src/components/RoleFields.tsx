@@ -18,6 +18,7 @@ export function RoleFields<Draft extends RolesDraft>({ form, environments, mayMa
     <>
       <NativeSelect
         label={t.members.role}
+        data-autofocus
         description={t.members.roleHints[role]}
         data={ROLES.map((value) => ({
           value,

@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/environments";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import { t } from "../texts";
+import { SectionLinks } from "./SectionLinks";
 import classes from "./Sections.module.css";
 
 const BASE = "/projects/$projectId/environments/$environmentId";
@@ -16,7 +17,7 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
   const params = { projectId, environmentId: shown ?? "" };
   const activeProps = { "aria-current": "page" as const };
   return (
-    <nav className={classes.sections} aria-label={t.shell.sections}>
+    <SectionLinks label={t.shell.sections}>
       {shown && (
         <>
           <FlagsLink params={params} />
@@ -60,7 +61,7 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
       >
         {t.shell.settings}
       </Link>
-    </nav>
+    </SectionLinks>
   );
 }
 

@@ -23,6 +23,7 @@ export default function WeightsCommand({ path, variants }: Props) {
       <Command
         label={t.variants.setWeights}
         text={t.variants.setWeightsText}
+        needs="flags:write"
         command={(token) => weightsCommand(window.location.origin, path, weighed, token)}
       >
         {weighed.map(({ key, weight }, place) => (

@@ -51,10 +51,19 @@ export function tokenOf(draft: TokenDraft, allowed: readonly Permission[], now: 
   };
 }
 
+/** Whether a text is a day such as "2026-12-31". The year has four digits. */
+export function isDay(text: string): boolean {
+  return !Number.isNaN(Date.parse(endOf(text)));
+}
+
+function endOf(day: string): string {
+  return `${day}T23:59:59`;
+}
+
 function momentOf({ expires_at: choice, date }: TokenDraft, now: number): string | null {
   if (choice === "never") return null;
   // To the end of the day where the person is.
-  const end = choice === "date" ? new Date(`${date}T23:59:59`) : new Date(now + Number(choice) * DAY_MILLISECONDS);
+  const end = choice === "date" ? new Date(endOf(date)) : new Date(now + Number(choice) * DAY_MILLISECONDS);
   return end.toISOString();
 }
 

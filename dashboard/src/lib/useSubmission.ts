@@ -1,7 +1,7 @@
 /** Submits a form. Errors are shown at their fields, and errors that belong to no field above the button. */
 
-import type { UseFormReturnType } from "@mantine/form";
-import { useState } from "react";
+import type { FormErrors, UseFormReturnType } from "@mantine/form";
+import { useEffect, useRef, useState } from "react";
 import { type FieldProblem, lineOf, Problem } from "../api/problem";
 import { t } from "../texts";
 import { capitalised } from "./capitalised";
@@ -12,7 +12,16 @@ export function useSubmission<Values extends object>(
 ) {
   const [refusal, setRefusal] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const pressed = useRef<Element | null>(null);
+  useEffect(() => {
+    // A button that waits is disabled, which takes the focus away from it.
+    if (busy || document.activeElement !== document.body) return;
+    if (pressed.current instanceof HTMLElement) pressed.current.focus();
+    pressed.current = null;
+  }, [busy]);
+  const focusFirst = (errors: FormErrors) => form.getInputNode(Object.keys(errors)[0] ?? "")?.focus();
   const onSubmit = form.onSubmit(async (values) => {
+    pressed.current = document.activeElement;
     setBusy(true);
     setRefusal(null);
     try {
@@ -22,7 +31,7 @@ export function useSubmission<Values extends object>(
     } finally {
       setBusy(false);
     }
-  });
+  }, focusFirst);
   return { onSubmit, refusal, busy };
 }
 

@@ -91,9 +91,9 @@ export const administration = {
   secondFactorMissing:
     "Whether every account needs an authenticator app or a passkey. Your account has none, so you cannot require one. Add one on the page of your account first.",
   secondFactorChoices: { on: "Required of every account", off: "Not required" },
-  settingsIntro: "They hold immediately, on every instance. What is not listed here is set by the operator.",
+  settingsIntro: "Changes take effect immediately. The operator sets everything that is not listed here.",
   asVariable: (variable: string) => `As ${variable} says`,
-  fromEnvironment: (variable: string, value: string) => `Now, by ${variable}: ${value}`,
-  fromAdministrator: (variable: string) => `An administrator has set this. It wins over ${variable}.`,
+  fromEnvironment: (variable: string, value: string) => `${variable} currently sets this. ${value}`,
+  fromAdministrator: (variable: string) => `An administrator has set this. It overrides ${variable}.`,
   saved: "The settings have been saved.",
 };

@@ -3,7 +3,7 @@ export const twoFactor = {
   intro: "With a second factor, your password alone no longer opens your account.",
   providerNote: (provider: string) =>
     `You are signed in with ${provider}. Changes here need the password of this account, which you have only if you have set one with “Forgot your password?”.`,
-  demandedNote: "The page that you opened requires a second factor. Set up an authenticator app or a passkey below.",
+  demandedNote: "You need a second factor to go on. Set up an authenticator app or a passkey below.",
   metNote: "Your account has a second factor now.",
   goBack: "Go back to the page",
   app: "Authenticator app",
