@@ -1,7 +1,7 @@
 /** Submits a form. Errors are shown at their fields, and errors that belong to no field above the button. */
 
 import type { FormErrors, UseFormReturnType } from "@mantine/form";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { type FieldProblem, lineOf, Problem } from "../api/problem";
 import { t } from "../texts";
 import { capitalised } from "./capitalised";
@@ -12,16 +12,15 @@ export function useSubmission<Values extends object>(
 ) {
   const [refusal, setRefusal] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const pressed = useRef<Element | null>(null);
+  const [pressed, setPressed] = useState<Element | null>(null);
   useEffect(() => {
     // A button that waits is disabled, which takes the focus away from it.
     if (busy || document.activeElement !== document.body) return;
-    if (pressed.current instanceof HTMLElement) pressed.current.focus();
-    pressed.current = null;
-  }, [busy]);
+    if (pressed instanceof HTMLElement) pressed.focus();
+  }, [busy, pressed]);
   const focusFirst = (errors: FormErrors) => form.getInputNode(Object.keys(errors)[0] ?? "")?.focus();
   const onSubmit = form.onSubmit(async (values) => {
-    pressed.current = document.activeElement;
+    setPressed(document.activeElement);
     setBusy(true);
     setRefusal(null);
     try {
