@@ -126,6 +126,14 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
         assert (await client.get(f"{ada.url}/api/projects", headers=headers)).status_code == 401
 
 
+async def test_a_token_of_ones_own_that_is_for_an_environment_says_so(ada: Person, project: Json) -> None:
+    staging = await ada.api.get_environment(project, "staging")
+    body = {"name": "Nightly", "permissions": ["flags:read"], "environments": [staging["id"]]}
+    (await ada.api.post("/api/me/tokens", json=body)).raise_for_status()
+    await ada.page.goto(OWN)
+    await expect(row(ada, "Nightly")).to_contain_text("Only in one environment")
+
+
 async def test_a_token_for_a_project_is_limited_to_environments_and_lists_its_maker(ada: Person, project: Json) -> None:
     dialog = ada.page.get_by_role("dialog")
     await ada.page.goto(f"/projects/{project['id']}/settings")

@@ -3987,6 +3987,11 @@ export interface components {
             passkeys: components["schemas"]["PasskeyOut"][];
             /** Recovery Codes Left */
             recovery_codes_left: number;
+            /**
+             * Meets Demand
+             * @description Whether the account meets the demand of a second factor: it has one, or only its identity provider can open it.
+             */
+            meets_demand: boolean;
         };
         /**
          * VariantBody

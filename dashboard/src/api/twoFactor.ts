@@ -23,6 +23,7 @@ export const twoFactorQuery = queryOptions({
   queryFn: ({ signal }) => ask(client.GET(BASE, { signal })),
 });
 
+/** Whether the account has a second factor of its own, and so recovery codes. */
 export function hasSecondFactor({ totp_since: since, passkeys }: TwoFactor): boolean {
   return since !== null || passkeys.length > 0;
 }

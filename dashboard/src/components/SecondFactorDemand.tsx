@@ -4,7 +4,7 @@ import { Stack, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { securityQuery, useDemandSecondFactor } from "../api/projects";
-import { hasSecondFactor, twoFactorQuery } from "../api/twoFactor";
+import { twoFactorQuery } from "../api/twoFactor";
 import { notifyDone, notifyRefused } from "../lib/notify";
 import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
@@ -27,7 +27,7 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
   const { mutateAsync: demand } = useDemandSecondFactor(projectId);
   const confirmation = useDialog();
   const reasonId = useId();
-  const lacksFactor = twoFactor !== undefined && !hasSecondFactor(twoFactor);
+  const lacksFactor = twoFactor?.meets_demand === false;
   const begin = async () => {
     await demand(true);
     confirmation.props.onClose();

@@ -36,7 +36,8 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
         {expiry === "soon" && <Badge color="yellow.9">{t.tokens.expiresSoon}</Badge>}
         <span className={classes.roles}>{permissionsInWords(token)}</span>
         <span className={classes.roles}>
-          {projectId !== null && `${environmentsInWords(token, environments)} · `}
+          {(projectId !== null || token.environments !== null) &&
+            `${environmentsInWords(token, projectId === null ? null : environments)} · `}
           {expiryInWords(token, expiry === "expired")} ·{" "}
           {token.last_used_at === null ? (
             t.tokens.neverUsed
@@ -74,8 +75,10 @@ function permissionsInWords({ permissions }: AccessToken): string {
   return `${permissions.map((each) => t.members.permissions[each]).join(". ")}.`;
 }
 
-function environmentsInWords({ environments: ids }: AccessToken, environments: readonly Environment[]): string {
+/** A personal token may be for environments of several projects, whose names are not at hand. */
+function environmentsInWords({ environments: ids }: AccessToken, environments: readonly Environment[] | null): string {
   if (ids === null) return t.tokens.everywhere;
+  if (environments === null) return t.tokens.inSomeEnvironments(ids.length);
   const names = environments.filter((each) => ids.includes(each.id)).map((each) => each.name);
   return names.length > 0 ? t.tokens.inEnvironments(names.join(", ")) : t.tokens.nowhere;
 }

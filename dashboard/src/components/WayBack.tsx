@@ -3,7 +3,7 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { hasSecondFactor, twoFactorQuery } from "../api/twoFactor";
+import { twoFactorQuery } from "../api/twoFactor";
 import { safeNext } from "../lib/search";
 import { twoFactor as texts } from "../texts/twoFactor";
 
@@ -11,7 +11,7 @@ export function WayBack({ next }: { next: string }) {
   const { data: state } = useQuery(twoFactorQuery);
   const navigate = useNavigate();
   if (!state) return null;
-  const isMet = hasSecondFactor(state);
+  const isMet = state.meets_demand;
   return (
     <Alert role="status" color={isMet ? "live" : "signal"} variant="light" py="xs" mb="lg">
       <Group gap="xs" justify="space-between">

@@ -22,6 +22,7 @@ export const tokens = {
     "Without a choice, the token works in all environments. Otherwise it changes nothing that concerns the whole project.",
   everywhere: "In all environments",
   nowhere: "In no environment that still exists",
+  inSomeEnvironments: (count: number) => (count === 1 ? "Only in one environment" : `Only in ${count} environments`),
   inEnvironments: (names: string) => `In ${names}`,
   allPermissions: "All permissions",
   noPermissions: "No permissions",

@@ -57,11 +57,15 @@ class TotpSecret:
 
 @dataclass(frozen=True, slots=True)
 class TwoFactorState:
-    """The second factors of an account."""
+    """The second factors of an account.
+
+    `meets_demand` says whether it has one of them, or only its identity provider can open it.
+    """
 
     totp_since: datetime | None
     passkeys: list[Passkey]
     recovery_codes_left: int
+    meets_demand: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,8 @@ class SecondFactors:
             secret = await second_factors.find_totp(connection, actor.account_id)
             found = await list_passkeys(connection, actor.account_id)
             left = await second_factors.count_recovery_codes(connection, actor.account_id)
-        return TwoFactorState(secret.confirmed_at if secret else None, found, left)
+            meets_demand = await second_factors.has_second_factor(connection, actor.account_id)
+        return TwoFactorState(secret.confirmed_at if secret else None, found, left, meets_demand)
 
     async def begin_totp(self, actor: Actor, *, current_password: str, client: str = "") -> Enrolment:
         """A new secret for the actor's app, which counts after `confirm_totp`. It replaces one that was not confirmed.

@@ -381,3 +381,5 @@ class TestWithoutPasswords:
         async with Caller(flagstaff.asgi, token=token, account=account) as employee:
             await join(flagstaff, project, employee, "viewer")
             assert (await employee.get(project_path(project))).status_code == 200
+            state = (await employee.get("/api/me/two-factor")).json()
+            assert (state["totp_since"], state["passkeys"], state["meets_demand"]) == (None, [], True)

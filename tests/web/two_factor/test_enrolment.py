@@ -13,7 +13,7 @@ from tests.support.two_factor import TWO_FACTOR, App, answer_challenge, begin, c
 from tests.web.conftest import PASSWORD, ListChanges
 
 NOT_YOURS = {"current_password": "is not your current password"}
-NONE = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0}
+NONE = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_demand": False}
 REMOVAL = {"current_password": PASSWORD}
 
 
@@ -83,7 +83,7 @@ async def test_a_code_confirms_the_app_and_gives_ten_different_recovery_codes(
     app = await enrol(ada, clock)
 
     assert len(set(app.recovery_codes)) == 10
-    state = {"totp_since": "2026-11-20T10:00:00.000000Z", "passkeys": [], "recovery_codes_left": 10}
+    state = {"totp_since": "2026-11-20T10:00:00.000000Z", "passkeys": [], "recovery_codes_left": 10, "meets_demand": True}
     assert (await ada.get(TWO_FACTOR)).json() == state
     assert (await eve.get(TWO_FACTOR)).json() == NONE
     change = (await list_changes())[-1]

@@ -82,6 +82,10 @@ class TwoFactorOut(BaseModel):
     totp_since: Moment | None
     passkeys: list[PasskeyOut]
     recovery_codes_left: int
+    meets_demand: bool = Field(
+        description="Whether the account meets the demand of a second factor: it has one, or only its identity provider "
+        "can open it."
+    )
 
 
 class EnrolmentOut(BaseModel):
@@ -114,6 +118,7 @@ async def get_two_factor(actor: CurrentActor, second_factors: Service) -> Respon
             "totp_since": format_moment(state.totp_since) if state.totp_since else None,
             "passkeys": [passkey_view(each) for each in state.passkeys],
             "recovery_codes_left": state.recovery_codes_left,
+            "meets_demand": state.meets_demand,
         }
     )
 
