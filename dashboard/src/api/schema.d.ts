@@ -3989,7 +3989,7 @@ export interface components {
             recovery_codes_left: number;
             /**
              * Meets Demand
-             * @description Whether the account meets the demand of a second factor: it has one, or only its identity provider can open it.
+             * @description Whether the account meets a demand of a second factor: it has one, or only its provider opens it.
              */
             meets_demand: boolean;
         };

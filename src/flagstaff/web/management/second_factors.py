@@ -83,8 +83,7 @@ class TwoFactorOut(BaseModel):
     passkeys: list[PasskeyOut]
     recovery_codes_left: int
     meets_demand: bool = Field(
-        description="Whether the account meets the demand of a second factor: it has one, or only its identity provider "
-        "can open it."
+        description="Whether the account meets a demand of a second factor: it has one, or only its provider opens it."
     )
 
 
