@@ -4,6 +4,7 @@ import base64
 import json
 import time
 from contextlib import AsyncExitStack
+from uuid import uuid4
 
 from playwright.async_api import Browser, Route, expect
 
@@ -55,7 +56,11 @@ async def test_an_expired_token_ends_the_session_without_a_request(ada: Person) 
     async def answer(route: Route) -> None:
         await route.fulfill(json=[])
 
+    async def describe(route: Route) -> None:
+        await route.fulfill(json={"id": str(uuid4()), "email": ada.email, "administrator": False})
+
     await ada.context.route("**/api/projects", answer)
+    await ada.context.route("**/api/me/account", describe)
     claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + 5}).encode()).decode().rstrip("=")
     await ada.use_token(f"e30.{claims}.x")
     await ada.page.goto("/")

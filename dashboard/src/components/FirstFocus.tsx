@@ -5,11 +5,11 @@
 
 import type { FocusEvent } from "react";
 
-function handOn({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) {
+function handOn({ currentTarget }: FocusEvent<HTMLElement>) {
+  currentTarget.removeAttribute("tabindex"); // nothing can give it the focus again
   const menu = currentTarget.closest("[role=menu]");
   const first = menu?.querySelector<HTMLElement>("[data-menu-item]:not(:disabled)");
-  const reached = relatedTarget instanceof HTMLElement && menu?.contains(relatedTarget) ? relatedTarget : first;
-  reached?.focus({ preventScroll: true });
+  first?.focus({ preventScroll: true });
 }
 
 export function FirstFocus() {

@@ -43,7 +43,7 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
       <Switch
         label={texts.label}
         checked={isDemanded}
-        {...attributes}
+        {...((forbidden !== null || !lacksFactor) && attributes)}
         disabled={twoFactor === undefined || forbidden !== null || lacksFactor}
         aria-describedby={reasonId}
         onChange={isDemanded ? () => void end() : confirmation.open}

@@ -12,21 +12,23 @@ export function useSubmission<Values extends object>(
 ) {
   const [refusal, setRefusal] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const [pressed, setPressed] = useState<Element | null>(null);
+  const [refused, setRefused] = useState<Element | null>(null);
   useEffect(() => {
     // A button that waits is disabled, which takes the focus away from it.
     if (busy || document.activeElement !== document.body) return;
-    if (pressed instanceof HTMLElement) pressed.focus();
-  }, [busy, pressed]);
+    if (refused instanceof HTMLElement) refused.focus();
+  }, [busy, refused]);
   const focusFirst = (errors: FormErrors) => form.getInputNode(Object.keys(errors)[0] ?? "")?.focus();
   const onSubmit = form.onSubmit(async (values) => {
-    setPressed(document.activeElement);
+    const pressed = document.activeElement;
+    setRefused(null);
     setBusy(true);
     setRefusal(null);
     try {
       await send(values);
     } catch (error) {
       if (!showAtFields(form, error)) setRefusal(lineOf(error));
+      setRefused(pressed);
     } finally {
       setBusy(false);
     }
