@@ -15,6 +15,7 @@ CONTROLS = """() => [...document.querySelectorAll("main [data-needs]")].map((eac
   needs: each.dataset.needs,
   within: each.dataset.within ?? null,
   disabled: each.getAttribute("aria-disabled") === "true",
+  barred: each.disabled === true, // for another reason than the role
   reason: each.getAttribute("aria-description"),
   name: each.getAttribute("aria-label") ?? each.textContent,
 }))"""

@@ -43,7 +43,7 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
       <Switch
         label={texts.label}
         checked={isDemanded}
-        {...((forbidden !== null || !lacksFactor) && attributes)}
+        {...attributes}
         disabled={twoFactor === undefined || forbidden !== null || lacksFactor}
         aria-describedby={reasonId}
         onChange={isDemanded ? () => void end() : confirmation.open}
