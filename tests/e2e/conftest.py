@@ -100,3 +100,11 @@ async def ada(visitor: Person) -> Person:
     """A registered, signed-in person who can also call the API."""
     await visitor.sign_up()
     return visitor
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
+    """Another person with an account, at the same server."""
+    eve = await people.enter_async_context(Person(browser, ada.url))
+    await eve.sign_up()
+    return eve

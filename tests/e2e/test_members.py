@@ -1,11 +1,10 @@
 """The members of a project: inviting, roles, removing, leaving, handing over, and what is not one's own to do."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Locator, expect
 
 from tests.e2e.people import Person, invite
 from tests.support.api import Json
@@ -24,14 +23,6 @@ async def server(chromium: str, sqlite_template: Path, data_directory: Path) -> 
 async def project(ada: Person) -> Json:
     """A project of ada's."""
     return await ada.api.create_project(name="Web shop")
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
-    """Another person with an account."""
-    eve = await people.enter_async_context(Person(browser, ada.url))
-    await eve.sign_up()
-    return eve
 
 
 async def join(ada: Person, project: Json, eve: Person, data_directory: Path, **roles: object) -> None:

@@ -1,13 +1,12 @@
 """Controls that a role does not allow: disabled with the reason on every page, as the table of permissions says."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Request, Route, expect
+from playwright.async_api import Request, Route, expect
 
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission, may
@@ -53,14 +52,6 @@ async def project(ada: Person) -> Json:
     token = {"name": "Deployments", "permissions": ["flags:read"]}
     (await ada.api.post(f"/api/projects/{project['id']}/tokens", json=token)).raise_for_status()
     return project
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
-    """Another person with an account."""
-    eve = await people.enter_async_context(Person(browser, ada.url))
-    await eve.sign_up()
-    return eve
 
 
 async def join(ada: Person, project: Json, eve: Person, data_directory: Path, roles: Json) -> Member:

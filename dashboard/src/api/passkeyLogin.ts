@@ -3,16 +3,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { askForPasskey } from "../lib/passkeys";
 import { startSession } from "../lib/session";
-import { secondFactor } from "../texts/secondFactor";
 import { client } from "./client";
-import { ask, Problem } from "./problem";
+import { ask } from "./problem";
 
 export function usePasskeySignIn() {
   return useMutation({
     mutationFn: async () => {
       const { public_key: options } = await ask(client.POST("/auth/passkeys/options"));
       const credential = await askForPasskey(options);
-      if (credential === null) throw new Problem(0, secondFactor.passkeyNotUsed);
       const { token } = await ask(client.POST("/auth/passkeys/login", { body: { credential } }));
       // The passkey has chosen the account, so only the server knows whose it is.
       const headers = { Authorization: `Bearer ${token}` };

@@ -4,7 +4,6 @@ import { useMutation } from "@tanstack/react-query";
 import { askForPasskey } from "../lib/passkeys";
 import { atCodeField, type CodeProof, type Method, proofOf } from "../lib/proofs";
 import { startSession } from "../lib/session";
-import { secondFactor } from "../texts/secondFactor";
 import { client } from "./client";
 import { ask, isProblem, Problem } from "./problem";
 
@@ -48,7 +47,6 @@ export function usePasskey(challenge: Challenge) {
   return useMutation({
     mutationFn: async () => {
       const passkey = await askForPasskey(challenge.passkeyOptions ?? {});
-      if (passkey === null) throw new Problem(0, secondFactor.passkeyNotUsed);
       await prove(challenge, { passkey });
     },
   });

@@ -3,7 +3,7 @@
 import { Group } from "@mantine/core";
 import { type AdministeredAccount, type AccountUpdate, useUpdateAccount } from "../api/administration";
 import { useDialog } from "../lib/useDialog";
-import { administration } from "../texts/administration";
+import { administration as texts } from "../texts/administration";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { GuardedButton } from "./GuardedButton";
 
@@ -13,7 +13,6 @@ interface Props {
 }
 
 export function AccountActions({ account, isSelf }: Props) {
-  const words = administration;
   const { administrator, active } = account;
   return (
     <Group gap="xs">
@@ -21,17 +20,17 @@ export function AccountActions({ account, isSelf }: Props) {
         account={account}
         isSelf={isSelf}
         update={{ administrator: !administrator }}
-        name={administrator ? words.demote : words.promote}
-        heading={administrator ? words.demoteHeading : words.promoteHeading}
-        text={administrator ? words.demoteText : words.promoteText}
+        name={administrator ? texts.demote : texts.promote}
+        heading={administrator ? texts.demoteHeading : texts.promoteHeading}
+        text={administrator ? texts.demoteText : texts.promoteText}
       />
       <Action
         account={account}
         isSelf={isSelf}
         update={{ active: !active }}
-        name={active ? words.deactivate : words.reactivate}
-        heading={active ? words.deactivateHeading : words.reactivateHeading}
-        text={active ? words.deactivateText : words.reactivateText}
+        name={active ? texts.deactivate : texts.reactivate}
+        heading={active ? texts.deactivateHeading : texts.reactivateHeading}
+        text={active ? texts.deactivateText : texts.reactivateText}
       />
     </Group>
   );
@@ -53,7 +52,7 @@ function Action({ account, isSelf, update, name, heading, text }: ActionProps) {
   };
   return (
     <>
-      <GuardedButton variant="default" refusal={isSelf ? administration.self : null} onClick={confirmation.open}>
+      <GuardedButton variant="default" refusal={isSelf ? texts.self : null} onClick={confirmation.open}>
         {name}
       </GuardedButton>
       <ConfirmDialog

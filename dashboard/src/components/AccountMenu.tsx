@@ -6,7 +6,7 @@ import { signOut } from "../api/accounts";
 import { ownAccountQuery } from "../api/ownAccount";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
-import { FirstFocus } from "./FirstFocus";
+import { MenuFocus } from "./MenuFocus";
 import { IconBook, IconLock, IconLogout, IconShield, IconTerminal } from "./icons";
 import { MenuItemLink } from "./links";
 import classes from "./AccountMenu.module.css";
@@ -23,7 +23,7 @@ export function AccountMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <FirstFocus />
+        <MenuFocus />
         <Menu.Label className={classes.who}>
           {t.shell.signedInAs}
           <span className={classes.email}>{email}</span>

@@ -4,7 +4,7 @@ import { ActionIcon, type ActionIconProps, Menu } from "@mantine/core";
 import { useRef } from "react";
 import { type Guarded, useGuard } from "../lib/useGuard";
 import { t } from "../texts";
-import { FirstFocus } from "./FirstFocus";
+import { MenuFocus } from "./MenuFocus";
 import { IconButton } from "./IconButton";
 import { IconDots, IconPencil, IconTrash } from "./icons";
 
@@ -38,7 +38,7 @@ export function EditMenu({ label, deleteText = t.delete, needs, onEdit, onDelete
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <FirstFocus />
+        <MenuFocus />
         <Menu.Item leftSection={<IconPencil size={16} />} onClick={from(onEdit)}>
           {t.edit}
         </Menu.Item>

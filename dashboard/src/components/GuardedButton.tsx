@@ -1,8 +1,9 @@
 /** A button that stays in its place, disabled, if the account may not use it, and says why. It can still be focused. */
 
-import { Button, type ButtonProps, Tooltip } from "@mantine/core";
+import { Button, type ButtonProps } from "@mantine/core";
 import type { MouseEvent, Ref } from "react";
-import { type Guarded, REASON_EVENTS, useGuard } from "../lib/useGuard";
+import { type Guarded, useGuard } from "../lib/useGuard";
+import { ReasonTooltip } from "./ReasonTooltip";
 
 interface Props extends ButtonProps, Guarded {
   readonly label?: string;
@@ -15,9 +16,9 @@ interface Props extends ButtonProps, Guarded {
 export function GuardedButton({ needs, within, refusal, label, onClick, ...rest }: Props) {
   const { reason, attributes } = useGuard({ needs, within, refusal });
   return (
-    <Tooltip label={reason} disabled={reason === null} events={REASON_EVENTS} multiline maw={320}>
+    <ReasonTooltip reason={reason}>
       <Button aria-label={label} {...attributes} onClick={reason === null ? onClick : doNothing} {...rest} />
-    </Tooltip>
+    </ReasonTooltip>
   );
 }
 

@@ -1,7 +1,7 @@
 /** A button in the header that shows the selection and opens a menu with the other choices. */
 
 import { Menu, UnstyledButton } from "@mantine/core";
-import { FirstFocus } from "./FirstFocus";
+import { MenuFocus } from "./MenuFocus";
 import { IconSelector } from "./icons";
 import type { ReactNode } from "react";
 import classes from "./HeaderMenu.module.css";
@@ -23,7 +23,7 @@ export function HeaderMenu({ label, current, children, shrink = false }: Props) 
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown mah="70vh" className={classes.dropdown}>
-        <FirstFocus />
+        <MenuFocus />
         {children}
       </Menu.Dropdown>
     </Menu>

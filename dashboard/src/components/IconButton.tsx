@@ -3,9 +3,10 @@
  * A disabled button stays focusable, because it may be the one that was pressed last, or has a reason to read.
  */
 
-import { ActionIcon, type ActionIconProps, Tooltip } from "@mantine/core";
+import { ActionIcon, type ActionIconProps } from "@mantine/core";
 import type { MouseEventHandler } from "react";
-import { type Guarded, REASON_EVENTS, useGuard } from "../lib/useGuard";
+import { type Guarded, useGuard } from "../lib/useGuard";
+import { ReasonTooltip } from "./ReasonTooltip";
 
 interface Props extends Omit<ActionIconProps, "disabled">, Guarded {
   readonly hint: string;
@@ -18,7 +19,7 @@ export function IconButton({ hint, label = hint, idle = false, needs, within, on
   const { reason, attributes } = useGuard({ needs, within });
   const isDisabled = idle || reason !== null;
   return (
-    <Tooltip label={reason ?? hint} multiline maw={320} {...(reason !== null && { events: REASON_EVENTS })}>
+    <ReasonTooltip reason={reason} hint={hint}>
       <ActionIcon
         variant="subtle"
         color="gray"
@@ -29,6 +30,6 @@ export function IconButton({ hint, label = hint, idle = false, needs, within, on
         {...(!isDisabled && { onClick })}
         {...rest}
       />
-    </Tooltip>
+    </ReasonTooltip>
   );
 }

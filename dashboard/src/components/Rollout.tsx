@@ -1,13 +1,14 @@
 /** What happens to everyone else if no rule matches: the rollout decides, or the flag is off. */
 
-import { Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { Group, SegmentedControl, Text } from "@mantine/core";
 import { lazy } from "react";
 import type { Flag, FlagPath } from "../api/client";
 import { useUpdateFlag } from "../api/flags";
 import { DEFAULT_STICKINESS } from "../lib/audience";
 import { notifyRefused } from "../lib/notify";
-import { REASON_EVENTS, useGuard } from "../lib/useGuard";
+import { useGuard } from "../lib/useGuard";
 import { t } from "../texts";
+import { ReasonTooltip } from "./ReasonTooltip";
 import classes from "./RuleList.module.css";
 import { Unfold } from "./Unfold";
 
@@ -59,7 +60,7 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
       <Text size="xs" c="dimmed" aria-hidden>
         {t.rules.elseLabel}
       </Text>
-      <Tooltip label={reason} disabled={reason === null} events={REASON_EVENTS} multiline maw={320}>
+      <ReasonTooltip reason={reason}>
         <SegmentedControl
           size="xs"
           aria-label={t.rules.elseLabel}
@@ -70,7 +71,7 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
           data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
           {...attributes}
         />
-      </Tooltip>
+      </ReasonTooltip>
     </Group>
   );
 }

@@ -5,7 +5,7 @@ import { useForm } from "@mantine/form";
 import { type InstanceSettingsUpdate, useUpdateInstanceSettings } from "../api/administration";
 import { notifyDone } from "../lib/notify";
 import { t } from "../texts";
-import { administration } from "../texts/administration";
+import { administration as texts } from "../texts/administration";
 import { DialogForm } from "./DialogForm";
 
 const DEFAULT = "default";
@@ -32,9 +32,8 @@ export function SettingForm<Value extends string>({ setting }: { setting: Settin
   const save = async (values: Record<string, string>) => {
     const chosen = values[field];
     await update(send(chosen === DEFAULT ? null : (chosen as Value)));
-    notifyDone(administration.saved);
+    notifyDone(texts.saved);
   };
-  const words = administration;
   return (
     <Stack gap="sm" component="section" aria-label={title}>
       <Title order={2}>{title}</Title>
@@ -42,9 +41,9 @@ export function SettingForm<Value extends string>({ setting }: { setting: Settin
       <DialogForm form={form} action={t.save} onSubmit={save}>
         <NativeSelect
           label={title}
-          description={isDefault ? words.fromEnvironment(variable, choices[value]) : words.fromAdministrator(variable)}
+          description={isDefault ? texts.fromEnvironment(variable, choices[value]) : texts.fromAdministrator(variable)}
           data={[
-            { value: DEFAULT, label: words.asVariable(variable) },
+            { value: DEFAULT, label: texts.asVariable(variable) },
             ...Object.entries<string>(choices).map(([each, label]) => ({
               value: each,
               label,

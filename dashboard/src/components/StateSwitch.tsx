@@ -1,8 +1,9 @@
 /** A flag's switch. Its state is also shown as text, because many people cannot tell it by colour alone. */
 
-import { Tooltip, UnstyledButton } from "@mantine/core";
-import { type Guarded, REASON_EVENTS, useGuard } from "../lib/useGuard";
+import { UnstyledButton } from "@mantine/core";
+import { type Guarded, useGuard } from "../lib/useGuard";
 import { t } from "../texts";
+import { ReasonTooltip } from "./ReasonTooltip";
 import classes from "./StateSwitch.module.css";
 
 interface Props extends Guarded {
@@ -15,7 +16,7 @@ interface Props extends Guarded {
 export function StateSwitch({ on, label, onChange, size = "small", needs }: Props) {
   const { reason, attributes } = useGuard({ needs });
   return (
-    <Tooltip label={reason} disabled={reason === null} events={REASON_EVENTS} multiline maw={320}>
+    <ReasonTooltip reason={reason}>
       <UnstyledButton
         role="switch"
         aria-checked={on}
@@ -33,6 +34,6 @@ export function StateSwitch({ on, label, onChange, size = "small", needs }: Prop
           {on ? t.on : t.off}
         </span>
       </UnstyledButton>
-    </Tooltip>
+    </ReasonTooltip>
   );
 }

@@ -1,6 +1,7 @@
 /** Passkeys in this browser. Browsers have them only on secure pages. */
 
 import { Problem } from "../api/problem";
+import { secondFactor } from "../texts/secondFactor";
 import { twoFactor as texts } from "../texts/twoFactor";
 
 type Json = Record<string, unknown>;
@@ -15,17 +16,18 @@ export function reasonAgainstPasskeys(): string | null {
   return hasPasskeys() ? null : texts.passkeysUnknown;
 }
 
-/** Asks for a passkey; null if the person or the browser gave none. The options are those of the server. */
-export async function askForPasskey(options: Json): Promise<Json | null> {
+/** Asks for a passkey; throws a Problem in words if the person or the browser gave none. The options are the server's. */
+export async function askForPasskey(options: Json): Promise<Json> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
   );
   try {
-    return asJson(await navigator.credentials.get({ publicKey }));
+    const given = asJson(await navigator.credentials.get({ publicKey }));
+    if (given) return given;
   } catch (error) {
-    if (error instanceof DOMException) return null; // refused or timed out
-    throw error;
+    if (!(error instanceof DOMException)) throw error; // refused or timed out
   }
+  throw new Problem(0, secondFactor.passkeyNotUsed);
 }
 
 /** Makes a passkey; throws a Problem in words if the person or the browser made none. */

@@ -34,6 +34,3 @@ export function useGuard({ needs, within, refusal = null }: Guarded) {
 function disabled(reason: string) {
   return { "aria-disabled": true, "aria-description": reason, "data-disabled": true } as const;
 }
-
-/** The events on which the tooltip of a disabled control shows the reason. */
-export const REASON_EVENTS = { hover: true, focus: true, touch: true };

@@ -17,7 +17,7 @@ import { PageSkeleton } from "../../components/PageSkeleton";
 import { LoadFailed, NotFound } from "../../components/ProblemPage";
 import { When } from "../../components/When";
 import { t } from "../../texts";
-import { administration } from "../../texts/administration";
+import { administration as texts } from "../../texts/administration";
 
 const PROJECTS_QUOTA = "FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT";
 const route = getRouteApi("/signed-in/admin/accounts/$accountId");
@@ -45,20 +45,19 @@ export function AccountPage() {
 }
 
 function BackLink() {
-  return <AnchorLink to="/admin/accounts">{administration.allAccounts}</AnchorLink>;
+  return <AnchorLink to="/admin/accounts">{texts.allAccounts}</AnchorLink>;
 }
 
 function AccountFacts({ account }: { account: AccountDetails }) {
   const { data: instance } = useQuery(instanceQuery);
   const quota = instance?.quotas[PROJECTS_QUOTA];
-  const words = administration;
   const facts: (readonly [string, ReactNode])[] = [
-    [words.created, <When key="created" at={account.created_at} />],
-    [words.lastSeenLabel, account.last_seen_at ? <When key="seen" at={account.last_seen_at} /> : words.neverSeen],
-    [words.secondFactor, words.secondFactorOf[account.second_factor ? "yes" : "no"]],
-    [words.ownProjects, quota === undefined ? account.projects : words.ofQuota(account.projects, quota)],
-    [words.tokens, account.tokens],
+    [texts.created, <When key="created" at={account.created_at} />],
+    [texts.lastSeenLabel, account.last_seen_at ? <When key="seen" at={account.last_seen_at} /> : texts.neverSeen],
+    [texts.secondFactor, texts.secondFactorOf[account.second_factor ? "yes" : "no"]],
+    [texts.ownProjects, quota === undefined ? account.projects : texts.ofQuota(account.projects, quota)],
+    [texts.tokens, account.tokens],
   ];
-  if (account.deactivated_at) facts.unshift([words.deactivatedAt, <When key="at" at={account.deactivated_at} />]);
+  if (account.deactivated_at) facts.unshift([texts.deactivatedAt, <When key="at" at={account.deactivated_at} />]);
   return <Facts facts={facts} />;
 }

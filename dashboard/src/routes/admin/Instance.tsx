@@ -11,7 +11,7 @@ import { RowsSkeleton } from "../../components/PageSkeleton";
 import { LoadFailed } from "../../components/ProblemPage";
 import { quotaInWords } from "../../lib/quotas";
 import { t } from "../../texts";
-import { administration } from "../../texts/administration";
+import { administration as texts } from "../../texts/administration";
 
 export function Instance() {
   const { data: instance, error, refetch } = useQuery(instanceQuery);
@@ -25,27 +25,26 @@ export function Instance() {
 }
 
 function Overview({ instance }: { instance: InstanceState }) {
-  const words = administration;
   return (
     <Stack gap="xl" maw={820}>
       <Health instance={instance} />
-      <Part title={words.size}>
+      <Part title={texts.size}>
         <Facts
           facts={[
-            [words.version, instance.version],
-            [words.database, words.databases[instance.database]],
-            [t.adminPages.accounts, words.accountsCount(instance.accounts, instance.active_accounts)],
+            [texts.version, instance.version],
+            [texts.database, texts.databases[instance.database]],
+            [t.adminPages.accounts, texts.accountsCount(instance.accounts, instance.active_accounts)],
             [t.adminPages.projects, instance.projects.toLocaleString("en")],
-            [words.openSessions, instance.sessions.toLocaleString("en")],
+            [texts.openSessions, instance.sessions.toLocaleString("en")],
           ]}
         />
       </Part>
-      <Part title={words.tasks} intro={words.tasksIntro}>
+      <Part title={texts.tasks} intro={texts.tasksIntro}>
         <Facts
-          facts={Object.entries(instance.tasks).map(([name, works]) => [name, works ? words.works : words.fails])}
+          facts={Object.entries(instance.tasks).map(([name, works]) => [name, works ? texts.works : texts.fails])}
         />
       </Part>
-      <Part title={words.quotas} intro={words.quotasIntro}>
+      <Part title={texts.quotas} intro={texts.quotasIntro}>
         <Facts
           facts={Object.entries(instance.quotas).map(([name, limit]) => [
             quotaInWords(name),
@@ -63,9 +62,9 @@ function Health({ instance: { ready, problem } }: { instance: InstanceState }) {
       color={ready ? "live" : "alarm"}
       variant="light"
       icon={ready ? <IconCheck /> : <IconAlert />}
-      title={ready ? administration.ready : administration.notReady}
+      title={ready ? texts.ready : texts.notReady}
     >
-      {problem ?? administration.readyText}
+      {problem ?? texts.readyText}
     </Alert>
   );
 }

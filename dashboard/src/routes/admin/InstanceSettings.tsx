@@ -2,8 +2,8 @@
 
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { accountQuery, instanceSettingsQuery, type InstanceSettings as Settings } from "../../api/administration";
-import { ownAccountQuery } from "../../api/ownAccount";
+import { instanceSettingsQuery, type InstanceSettings as Settings } from "../../api/administration";
+import { twoFactorQuery } from "../../api/twoFactor";
 import { Page } from "../../components/Page";
 import { RowsSkeleton } from "../../components/PageSkeleton";
 import { LoadFailed } from "../../components/ProblemPage";
@@ -45,9 +45,8 @@ function Registration({ settings }: { settings: Settings }) {
 }
 
 function SecondFactor({ settings }: { settings: Settings }) {
-  const { data: own } = useQuery(ownAccountQuery);
-  const { data: account } = useQuery({ ...accountQuery(own?.id ?? ""), enabled: own !== undefined });
-  const hasNone = account?.second_factor === false;
+  const { data: twoFactor } = useQuery(twoFactorQuery);
+  const hasNone = twoFactor?.meets_demand === false;
   return (
     <SettingForm
       setting={{

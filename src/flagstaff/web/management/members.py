@@ -48,6 +48,9 @@ class OwnPermissionsOut(BaseModel):
     roles: dict[Role, list[Permission]] = Field(description="What each role allows, the same in every project.")
 
 
+_ROLES = {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()}
+
+
 def _view(member: Member) -> dict[str, Any]:
     return {
         "account_id": member.account_id,
@@ -122,6 +125,6 @@ async def list_own_permissions(project_id: Id, actor: CurrentActor, members: Ser
         "role": found.member.role,
         "permissions": found.permissions,
         "environments": found.environments,
-        "roles": {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()},
+        "roles": _ROLES,
     }
     return json_response(view)

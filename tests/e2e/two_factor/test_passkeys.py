@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, CDPSession, Page
 
@@ -24,15 +23,6 @@ GET = """async (options) => {
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
     return (await navigator.credentials.get({publicKey})).toJSON();
 }"""
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server(
-    chromium: str, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[ServerProcess]:
-    """A server for all tests."""
-    async with serving_passkeys(sqlite_template, tmp_path_factory.mktemp("passkeys")) as started:
-        yield started
 
 
 class Device:

@@ -1,35 +1,15 @@
 """Passkeys on the page of one's account, and what browsers see that cannot make one."""
 
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
-import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from tests.e2e.accessibility import check
 from tests.e2e.people import PASSWORD, Person
-from tests.e2e.second_factors import add_authenticator, add_passkey, dialog_of, open_account, serving_passkeys, state_of
+from tests.e2e.second_factors import add_authenticator, add_passkey, dialog_of, open_account, state_of
 from tests.support.server import ServerProcess
 
 CANCEL = "() => { navigator.credentials.create = async () => { throw new DOMException('', 'NotAllowedError'); }; }"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server(
-    chromium: str, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[ServerProcess]:
-    """A server for all tests."""
-    async with serving_passkeys(sqlite_template, tmp_path_factory.mktemp("passkey-list")) as started:
-        yield started
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """A person who reaches the server by its name."""
-    url = f"http://localhost:{server.port}"
-    return await people.enter_async_context(Person(browser, url, reduced_motion="reduce"))
 
 
 async def test_a_passkey_is_added_under_the_proposed_name_and_removed(ada: Person) -> None:

@@ -12,6 +12,6 @@ function handOn({ currentTarget }: FocusEvent<HTMLElement>) {
   first?.focus({ preventScroll: true });
 }
 
-export function FirstFocus() {
+export function MenuFocus() {
   return <div role="presentation" tabIndex={-1} data-autofocus onFocus={handOn} />;
 }

@@ -1,18 +1,12 @@
 """Signing in to an account with a second factor, and what is shown where one is demanded."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pyotp
-import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Route, expect
 
 from tests.e2e.accessibility import check
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person
-from tests.e2e.second_factors import TWO_FACTOR, add_authenticator, enrol_app, next_code, serving_passkeys
-from tests.support.server import ServerProcess
+from tests.e2e.second_factors import TWO_FACTOR, add_authenticator, enrol_app, next_code
 
 CREATE = """async (options) => {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
@@ -20,23 +14,6 @@ CREATE = """async (options) => {
 }"""
 REFUSE = "() => { navigator.credentials.get = async () => { throw new DOMException('', 'NotAllowedError'); }; }"
 HOME = "Create your first project"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server(
-    chromium: str, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[ServerProcess]:
-    """A server for all tests."""
-    async with serving_passkeys(sqlite_template, tmp_path_factory.mktemp("second-factor")) as started:
-        yield started
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, server: ServerProcess, people: object) -> AsyncIterator[Person]:
-    """A person who reaches the server by its name."""
-    url = f"http://localhost:{server.port}"
-    async with Person(browser, url, reduced_motion="reduce") as person:
-        yield person
 
 
 async def sign_in(ada: Person) -> None:

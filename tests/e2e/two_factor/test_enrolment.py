@@ -1,9 +1,7 @@
 """Second factors on the page of one's account: the authenticator app and recovery codes."""
 
 import time
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import pyotp
 import pytest
@@ -22,26 +20,9 @@ from tests.e2e.second_factors import (
     next_code,
     open_account,
     scan,
-    serving_passkeys,
     state_of,
 )
 from tests.support.server import ServerProcess
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server(
-    chromium: str, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[ServerProcess]:
-    """A server for all tests."""
-    async with serving_passkeys(sqlite_template, tmp_path_factory.mktemp("two-factor")) as started:
-        yield started
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """A person who reaches the server by its name."""
-    url = f"http://localhost:{server.port}"
-    return await people.enter_async_context(Person(browser, url, reduced_motion="reduce", accept_downloads=True))
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=["light", "dark"])

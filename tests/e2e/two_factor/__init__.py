@@ -1,0 +1,1 @@
+"""Second factors in a real browser."""
