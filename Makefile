@@ -16,6 +16,7 @@ serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 
 test: .venv/dev dashboard ## run every test, on SQLite and on PostgreSQL, and in a browser where there is one
 	$(BIN)/python hatch_build.py test
+	$(BIN)/python hatch_build.py clients
 	$(PYTEST)
 
 # Tracing takes nearly as long again. The floor is what the tests' own processes reach; servers that they start are not traced.
@@ -62,7 +63,7 @@ lock: .venv/dev .venv/node ## renew the lock files within the bounds of pyprojec
 	$(BIN)/python hatch_build.py lock
 
 clean: ## remove what the recipes made; your data in flagstaff-data stays
-	rm -rf .venv build dist dashboard/node_modules src/flagstaff/web/dashboard/static .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist dashboard/node_modules tests/sdks/node/node_modules src/flagstaff/web/dashboard/static .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }

@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parent
 DASHBOARD = ROOT / "dashboard"
 DESCRIPTION = ROOT / "spec" / "openapi.json"
 OUTPUT = ROOT / "src" / "flagstaff" / "web" / "dashboard" / "static"
+# The clients of other projects that the tests run, as they are released.
+CLIENTS = ROOT / "tests" / "sdks" / "node"
 
 NODE_LOCK = ROOT / "requirements" / "node.txt"
 OLDEST_NODE = (20, 19)
@@ -57,7 +59,7 @@ class Node:
         path = os.pathsep.join((str(self.binary.parent), os.environ.get("PATH", "")))
         command = [*self.npm, *arguments]
         if subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, check=False).returncode:
-            sys.exit(f"npm {' '.join(arguments)} failed for the dashboard; see its output above.")
+            sys.exit(f"npm {' '.join(arguments)} failed in {folder}; see its output above.")
 
 
 def find_node() -> Node | None:
@@ -91,6 +93,11 @@ def run_script(name: str) -> None:
     node = _require_node()
     _install(node, with_tools=True)
     node.run_npm("run", "--silent", name)
+
+
+def install_clients() -> None:
+    """Install the clients that the tests run, unless the locked ones are installed."""
+    _install(_require_node(), with_tools=True, project=CLIENTS)
 
 
 def lock(project: Path = DASHBOARD) -> None:
@@ -137,14 +144,15 @@ def _version(node: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", answer))
 
 
-def _install(node: Node, *, with_tools: bool) -> None:
-    lock = DASHBOARD / "package-lock.json"
+def _install(node: Node, *, with_tools: bool, project: Path = DASHBOARD) -> None:
+    lock = project / "package-lock.json"
     wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
-    done = DASHBOARD / "node_modules" / ".flagstaff"
+    done = project / "node_modules" / ".flagstaff"
     has = done.read_text().split() if done.is_file() else []
     if wanted in has and ("tools" in has or not with_tools):
         return
-    node.run_npm("ci", "--no-audit", "--no-fund", "--loglevel=error", *([] if with_tools else ["--omit=dev"]))
+    omitted = [] if with_tools else ["--omit=dev"]
+    node.run_npm("ci", "--no-audit", "--no-fund", "--loglevel=error", *omitted, folder=project)
     done.write_text(f"{wanted} {'tools' if with_tools else ''}")
 
 
@@ -165,5 +173,8 @@ if __name__ == "__main__":
             sys.exit(find_node() is None)
         case ["lock"]:
             lock()
+            lock(CLIENTS)
+        case ["clients"]:
+            install_clients()
         case [script]:
             run_script(script)

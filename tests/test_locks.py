@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-DASHBOARD = ROOT / "dashboard"
+PROJECTS = (ROOT / "dashboard", ROOT / "tests" / "sdks" / "node")
 REQUIREMENTS = ROOT / "requirements"
 CONSTRAINTS = REQUIREMENTS / "constraints.txt"
 HASHED = sorted(path for path in REQUIREMENTS.glob("*.txt") if path != CONSTRAINTS)
@@ -20,6 +20,7 @@ _SHA512 = re.compile(r"sha512-[A-Za-z0-9+/]{86}==")
 _REQUIREMENT = re.compile(r"[a-z0-9-]+==[\w.]+( ; [^\\#:]+)?")
 _SHA256 = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
+each_project = pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
 each_hashed = pytest.mark.parametrize("path", HASHED, ids=lambda path: path.name)
 
 
@@ -35,17 +36,19 @@ def names(path: Path) -> dict[str, str]:
     return {each.name: str(each.specifier).removeprefix("==") for each in pinned}
 
 
-def test_every_package_of_the_dashboard_is_locked_with_its_hash_and_no_address() -> None:
-    packages = json.loads((DASHBOARD / "package-lock.json").read_text())["packages"]
+@each_project
+def test_every_npm_package_is_locked_with_its_hash_and_no_address(project: Path) -> None:
+    packages = json.loads((project / "package-lock.json").read_text())["packages"]
     del packages[""]
     assert packages
     assert [path for path, entry in packages.items() if not _SHA512.fullmatch(entry.get("integrity", ""))] == []
     assert [path for path, entry in packages.items() if "resolved" in entry or "://" in entry["version"]] == []
 
 
-def test_no_package_of_the_dashboard_needs_an_install_script() -> None:
+@each_project
+def test_no_npm_package_needs_an_install_script(project: Path) -> None:
     """dashboard/.npmrc disables install scripts."""
-    packages = json.loads((DASHBOARD / "package-lock.json").read_text())["packages"]
+    packages = json.loads((project / "package-lock.json").read_text())["packages"]
     assert [path for path, entry in packages.items() if entry.get("hasInstallScript")] == []
 
 
