@@ -6142,6 +6142,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -6291,6 +6293,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6376,6 +6380,8 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6600,6 +6606,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -7513,6 +7521,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -7682,6 +7692,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7768,6 +7780,8 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7923,6 +7937,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8092,6 +8108,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8178,6 +8196,8 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8412,6 +8432,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8583,6 +8605,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8679,6 +8703,8 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8758,6 +8784,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8948,6 +8976,8 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -9121,6 +9151,8 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9209,6 +9241,8 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -54,6 +54,9 @@ class EnvironmentSnapshot:
 
     The recorded flags are those with a rollout by user (in `rollout_prefixes` and `rollout_answers`), those with a
     rollout by an attribute (in `targeting` and `rollout_answers`), and those with rules but no rollout.
+
+    `revision` tells its states apart, and rises with each change. `read_at` is the project's revision when the state
+    was read: no change up to that one is missing.
     """
 
     project_id: UUID
@@ -75,6 +78,8 @@ class EnvironmentSnapshot:
     values: Mapping[str, Mapping[str, str]]  # of flags with variants: the variants' values as JSON, by key
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
     known: dict[bytes, KnownAttributes] = field(default_factory=dict)  # by their JSON; requests repeat most of it
+    revision: int = 0
+    read_at: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

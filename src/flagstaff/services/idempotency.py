@@ -13,6 +13,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import idempotency
 from flagstaff.storage.database import Database
 from flagstaff.storage.idempotency import StoredAnswer
+from flagstaff.storage.revisions import find_project_revision
 
 KEY_LIFETIME = timedelta(hours=24)
 KEYS_PER_ACCOUNT = 10_000
@@ -70,6 +71,8 @@ class Idempotency:
                 )
             # Announced again but not recorded: the first request may have ended before every instance had confirmed it.
             transaction.changes.append(_announcement(actor, stored, now))
+            if stored.project_id is not None:
+                transaction.revision = await find_project_revision(connection, stored.project_id)
             return Answer(stored.status, stored.body, is_replayed=True)
 
     async def purge(self) -> None:

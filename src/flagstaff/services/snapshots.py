@@ -2,7 +2,7 @@
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -14,8 +14,9 @@ from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_fl
 from flagstaff.evaluation.predicates import Predicate, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
-from flagstaff.storage import changes, environments, flags, projects, rules, segments
+from flagstaff.storage import changes, environments, flags, projects, revisions, rules, segments
 from flagstaff.storage.database import Connection, Database
+from flagstaff.storage.revisions import Revision
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
@@ -56,6 +57,7 @@ class _Read:
     """
 
     environment: Environment
+    revision: Revision
     flags: Iterable[Flag]
     rules: Iterable[Rule]
     number: int
@@ -90,7 +92,8 @@ class SnapshotSource:
             for environment in found:
                 self._compiled.pop(environment.id, None)
             their_segments = await _read_segments(connection, project_id)
-            read = [await _read_all(connection, environment) for environment in found]
+            their_revisions = await revisions.list_revisions(connection, project_id)
+            read = [await _read_all(connection, environment, their_revisions[environment.id]) for environment in found]
         compiled_segments = await in_pieces(_compile_segments(their_segments))
         compiled = {each.environment.key: (await _compile(each, compiled_segments))[0] for each in read}
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
@@ -103,10 +106,11 @@ class SnapshotSource:
             if environment is None:
                 return None
             its_segments = await _read_segments(connection, project_id, known.segments if known else _NOTHING)
+            its_revision = await revisions.find_revision(connection, project_id, environment_id)
             if known:
-                read = await _read_changed(connection, environment, known)
+                read = await _read_changed(connection, environment, its_revision, known)
             else:
-                read = await _read_all(connection, environment)
+                read = await _read_all(connection, environment, its_revision)
         compiled_segments = await in_pieces(_compile_segments(its_segments))
         snapshot, self._compiled[environment_id] = await _compile(read, compiled_segments)
         while len(self._compiled) > REMEMBERED:
@@ -122,19 +126,21 @@ async def _read_segments(
     return _ReadSegments(unchanged, await segments.find_segments(connection, present.keys() - unchanged.keys()))
 
 
-async def _read_all(connection: Connection, environment: Environment) -> _Read:
+async def _read_all(connection: Connection, environment: Environment, revision: Revision) -> _Read:
     found = await flags.list_flags(connection, environment.id)
     their_rules = await rules.list_rules_of_environment(connection, environment.id)
-    return _Read(environment, found, their_rules, await changes.latest_change(connection, environment.id))
+    return _Read(environment, revision, found, their_rules, await changes.latest_change(connection, environment.id))
 
 
-async def _read_changed(connection: Connection, environment: Environment, known: _Compiled) -> _Read:
+async def _read_changed(
+    connection: Connection, environment: Environment, revision: Revision, known: _Compiled
+) -> _Read:
     number, changed = await changes.changed_flags(connection, environment.id, known.number)
     if len(changed) > MANY:
-        return await _read_all(connection, environment)
+        return await _read_all(connection, environment, revision)
     found = await flags.find_flags(connection, environment.id, changed) if changed else ()
     their_rules = await rules.list_rules_of_flags(connection, changed) if changed else ()
-    return _Read(environment, found, their_rules, number, known, frozenset(changed))
+    return _Read(environment, revision, found, their_rules, number, known, frozenset(changed))
 
 
 async def _compile(
@@ -146,6 +152,7 @@ async def _compile(
         compiled = unchanged | compiled
     predicates = {each.key: each.predicate for each in their_segments.values()}
     snapshot = await in_pieces(assemble(read.environment, compiled.values(), predicates))
+    snapshot = replace(snapshot, revision=read.revision.environment, read_at=read.revision.project)
     return snapshot, _Compiled(compiled, their_segments, read.number)
 
 

@@ -18,6 +18,7 @@ from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import Transaction
 from flagstaff.storage.instances import notify_change
+from flagstaff.storage.revisions import advance
 
 _columns = tables.changes.c
 _NUMBER_MAX = 2**63 - 1
@@ -51,7 +52,10 @@ class ChangeFilter:
 
 
 async def record(transaction: Transaction, change: Change) -> None:
-    """Write a change's row. If it affects evaluations, it is announced when the transaction has committed."""
+    """Write a change's row. If it affects evaluations, it is announced when the transaction has committed.
+
+    Then its project and the environments that it affects also get a new revision.
+    """
     values = {
         "given_at": change.at,
         "project": change.scope.project_id,
@@ -72,6 +76,7 @@ async def record(transaction: Transaction, change: Change) -> None:
     if change.affects_evaluations:
         await notify_change(transaction.connection, transaction.instance, change.scope)
         transaction.changes.append(change)
+        transaction.revision = await advance(transaction.connection, change.scope) or transaction.revision
 
 
 async def changed_flags(connection: AsyncConnection, environment_id: UUID, since: int) -> tuple[int, set[UUID]]:

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect
+from flagstaff.storage.revisions import note_committed
 
 Connection = AsyncConnection  # services pass it through without using it
 
@@ -28,11 +29,15 @@ HISTORY_FILE = "history.sqlite"
 
 @dataclass
 class Transaction:
-    """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them."""
+    """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them.
+
+    `revision` is the latest that `record` has given; None if nothing that affects evaluations has changed.
+    """
 
     connection: AsyncConnection
     instance: str
     changes: list[Change] = field(default_factory=list)
+    revision: int | None = None
 
 
 # With the task that shares it: a task that is created inside inherits the variable, but must not join.
@@ -126,6 +131,7 @@ class Database:
                     transaction = Transaction(connection, self.instance)
                     yield transaction
                     ended = transaction
+            note_committed(transaction.revision)
         except BaseException as error:
             if ended is None:
                 raise

@@ -42,9 +42,17 @@ def _json_list(name: str) -> sa.Column[Any]:
     return sa.Column(name, sa.JSON(none_as_null=True), nullable=False, server_default="[]")
 
 
+def _revision() -> sa.Column[Any]:
+    """A column of storage/revisions.py."""
+    return sa.Column("revision", sa.BigInteger, nullable=False, server_default="0")
+
+
 def row_of(table: sa.Table, resource: object) -> dict[str, Any]:
-    """A resource of the domain as a table's row: the attributes that are named like its columns."""
-    return {column.name: getattr(resource, column.name) for column in table.columns}
+    """A resource of the domain as a table's row: the attributes that are named like its columns.
+
+    A column for which it has none gets its default.
+    """
+    return {each.name: getattr(resource, each.name) for each in table.columns if hasattr(resource, each.name)}
 
 
 metadata = sa.MetaData(
@@ -180,6 +188,7 @@ projects = sa.Table(
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
     sa.Column("demands_second_factor", sa.Boolean, nullable=False, server_default=sa.false()),
+    _revision(),
 )
 
 environments = sa.Table(
@@ -190,6 +199,7 @@ environments = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("key", sa.Text, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
+    _revision(),
     sa.UniqueConstraint("project_id", "key"),
 )
 

@@ -72,6 +72,7 @@ from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.demands import SecondFactorDemand
 from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
+from flagstaff.web.management.revisions import RevisionHeader
 from flagstaff.web.openapi import describe
 from flagstaff.web.sdk.evaluate import PATH, Evaluate
 from flagstaff.web.sdk.evaluate_route import EvaluateRoute
@@ -181,7 +182,7 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = EvaluateRoute(evaluate, state.limits)
     keyed = IdempotencyKeys(api, state.idempotency)
-    demanding = SecondFactorDemand(keyed, state.instance)
+    demanding = SecondFactorDemand(RevisionHeader(keyed), state.instance)
     others = Authentication(demanding, state.sessions, state.access_tokens, state.limits)
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:

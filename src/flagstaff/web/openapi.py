@@ -10,6 +10,8 @@ from flagstaff.web.context import CONTEXT_SCHEMA
 from flagstaff.web.edge.problems import ProblemDocument, problems
 from flagstaff.web.management.auth import PERMISSION
 from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
+from flagstaff.web.management.revisions import HEADER as REVISION
+from flagstaff.web.management.revisions import makes_revision
 from flagstaff.web.sdk.evaluate import PATH
 
 _DESCRIPTION = """Self-hosted feature flags.
@@ -64,6 +66,11 @@ _IDEMPOTENCY_REPLAYED = {
     "description": "`true` if this is the stored answer to an earlier request with the same `Idempotency-Key`.",
     "schema": {"type": "string", "const": "true"},
 }
+_REVISION = {
+    "description": "The revision of the project that this request has made, if it has changed what is evaluated. Later "
+    "states have higher revisions.",
+    "schema": {"type": "integer"},
+}
 _EVALUATE_ONE = {
     **_EVALUATE,
     "summary": "Evaluate a flag",
@@ -110,8 +117,14 @@ def _describe_idempotency(operation: dict[str, Any]) -> None:
         operation["responses"].setdefault(str(status), answer)
     for status, answer in operation["responses"].items():
         if status < "300":
-            answer["headers"] = {"Idempotency-Replayed": _IDEMPOTENCY_REPLAYED}
+            answer.setdefault("headers", {})["Idempotency-Replayed"] = _IDEMPOTENCY_REPLAYED
     operation["responses"] = dict(sorted(operation["responses"].items()))
+
+
+def _describe_revision(operation: dict[str, Any]) -> None:
+    for status, answer in operation["responses"].items():
+        if status < "300":
+            answer.setdefault("headers", {})[REVISION] = _REVISION
 
 
 def _describe_permission(operation: dict[str, Any]) -> None:
@@ -135,6 +148,8 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                 operation = document["paths"][route.path_format][method.lower()]
                 operation["operationId"] = route.name
                 operation["responses"].pop("422", None)  # bad input is a 400 here
+                if makes_revision(method, route.path_format):
+                    _describe_revision(operation)
                 if takes_key(method, route.path_format):
                     _describe_idempotency(operation)
                 if "security" in operation:

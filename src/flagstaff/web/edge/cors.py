@@ -8,7 +8,10 @@ _ANY: Headers = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"Retry-After, X-Request-ID"),
 )
-_API_EXPOSED = (b"access-control-expose-headers", b"Idempotency-Replayed, Link, Retry-After, X-Request-ID")
+_API_EXPOSED = (
+    b"access-control-expose-headers",
+    b"Flagstaff-Revision, Idempotency-Replayed, Link, Retry-After, X-Request-ID",
+)
 _SDK_PREFLIGHT: Headers = (
     (b"access-control-allow-methods", b"POST"),
     (b"access-control-allow-headers", b"Content-Type, X-SDK-Key, X-Request-ID"),
