@@ -79,6 +79,7 @@ from flagstaff.web.edge.middleware import RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
+from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.lane import Lane, connection_class
 
 log = structlog.get_logger(__name__)
@@ -243,13 +244,8 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
-        evaluate = Evaluate(
-            snapshots=self.snapshots,
-            limiter=limits.evaluate,
-            recorder=self._recorder,
-            now=now,
-            keep=settings.history_attributes,
-        )
+        evaluations = Evaluations(recorder=self._recorder, now=now, keep=settings.history_attributes)
+        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, evaluations=evaluations)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(

@@ -15,6 +15,7 @@ from flagstaff.domain.prerequisites import Prerequisite, in_order
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
+from flagstaff.evaluation.fragments import EVALUATE
 from flagstaff.evaluation.grouping import Groups, group
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
@@ -113,7 +114,7 @@ def assemble(
 
 def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None, dict[str, Any]]:
     """What the response is made of; with targeting, only the tail."""
-    constant_tail = b"".join(cast("bytes", each.default) for each in groups.constant) + b"}}"
+    constant_tail = b"".join(cast("bytes", each.default) for each in groups.constant) + EVALUATE.tail
     yield
     rollouts, ruled = ([], []) if is_targeted else (groups.rollouts, groups.steady)
     ruled_defaults = tuple(cast("bytes", each.default) for each in ruled)
@@ -123,6 +124,7 @@ def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None
     rule_answers = tuple(each.answers_by_rule for each in [*rollouts, *ruled])
     yield
     return {
+        "head": EVALUATE.head,
         "rollout_answers": rollout_answers,
         "ruled_defaults": ruled_defaults,
         "rule_answers": rule_answers,

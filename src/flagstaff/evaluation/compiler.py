@@ -5,15 +5,16 @@ Flags are compiled separately, so that a change to one does not compile the othe
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.fragments import make_fragment
+from flagstaff.evaluation.fragments import EVALUATE, make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.predicates import Predicate, compile_predicate
-from flagstaff.evaluation.targets import Fragment
+from flagstaff.evaluation.targets import Fragment, Values
 
 _LOOKED_UP = (RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN)
 
@@ -62,7 +63,7 @@ class CompiledFlag:
     stickiness: str
     weights: tuple[int, ...] = ()
     prerequisites: tuple[Prerequisite, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
 
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
@@ -82,20 +83,21 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
         has_bucket=any(rule.percentage < BUCKETS for rule in rules),
         variants=variants,
     )
+    values = {variant.key: variant.value for variant in flag.variants}
+    fragment = partial(make_fragment, EVALUATE.write, layout, values)
     answers: tuple[Fragment, ...] = ()
     if layout.default is Outcome.NOT_IN_ROLLOUT:
-        inside = make_fragment(flag, Outcome.IN_ROLLOUT)
-        outside = make_fragment(flag, Outcome.NOT_IN_ROLLOUT)
+        inside, outside = fragment(Outcome.IN_ROLLOUT), fragment(Outcome.NOT_IN_ROLLOUT)
         # One more than there are buckets: the entry at NO_BUCKET answers a user without an identifier.
         answers = (inside,) * flag.rollout_percentage + (outside,) * (BUCKETS + 1 - flag.rollout_percentage)
     # Rules of a kind share a fragment, which has the values of all variants.
-    by_kind = {kind: make_fragment(flag, RULE_OUTCOMES[kind]) for kind in {rule.kind for rule in rules}}
+    by_kind = {kind: fragment(RULE_OUTCOMES[kind]) for kind in {rule.kind for rule in rules}}
     by_rule = {rule.byte: by_kind[rule.kind] for rule in rules}
     for place, each in enumerate(prerequisites):
-        by_rule[RULE_BASE + place] = make_fragment(flag, Outcome.PREREQUISITE, each.flag_key)
+        by_rule[RULE_BASE + place] = fragment(Outcome.PREREQUISITE, each.flag_key)
     return CompiledFlag(
         layout=layout,
-        default=make_fragment(flag, layout.default),
+        default=fragment(layout.default),
         answers_by_bucket=answers,
         answers_by_rule=by_rule,
         rules=rules,
@@ -103,7 +105,7 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
         stickiness=flag.stickiness,
         weights=tuple(variant.weight for variant in flag.variants) if flag.enabled else (),
         prerequisites=prerequisites,
-        values={variant.key: variant.value for variant in flag.variants},
+        values=values,
     )
 
 

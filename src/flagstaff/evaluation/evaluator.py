@@ -23,7 +23,6 @@ from flagstaff.evaluation.targeting import (
 )
 from flagstaff.evaluation.targets import LedMatches, RuleMatch, Targeting
 
-_HEAD = b'{"flags":{'
 NO_ATTRIBUTES: Mapping[str, object] = {}
 
 
@@ -60,10 +59,10 @@ def evaluate(
         if targeting.sticky:
             buckets += bytes([bucket_in(prefix, identifier_of(user, name)) for name, prefix in targeting.sticky])
         decisions = decide(targeting, user, bytearray(buckets + snapshot.ruled_recorded), found, led)
-        return b"".join((_HEAD, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
+        return b"".join((snapshot.head, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
     if found:
         return _with_matches(snapshot, buckets, found)
-    body = b"".join([_HEAD, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
+    body = b"".join([snapshot.head, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
     return body, buckets + snapshot.ruled_recorded
 
 
@@ -91,10 +90,10 @@ def _with_led(
     """
     rollouts: Iterable[Any] = map(getitem, targeting.varying_answers, buckets)
     if not targeting.varied:
-        return b"".join((_HEAD, *rollouts, led.fragments, snapshot.constant_tail)), buckets + led.decided
+        return b"".join((snapshot.head, *rollouts, led.fragments, snapshot.constant_tail)), buckets + led.decided
     variants = looked_up_variants(targeting, identifier)
     fixed: Iterable[Any] = map(getitem, targeting.fixed_answers, variants)
-    body = b"".join((_HEAD, *rollouts, *fixed, led.fragments, snapshot.constant_tail))
+    body = b"".join((snapshot.head, *rollouts, *fixed, led.fragments, snapshot.constant_tail))
     return body, b"".join((buckets, targeting.fixed_decided, led.decided, bytes(variants)))
 
 
@@ -104,4 +103,4 @@ def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[Ru
     for position, match in first_of_each_flag(found).items():
         fragments[position] = snapshot.rule_answers[position][match.byte]
         recorded[position] = match.byte
-    return b"".join((_HEAD, *fragments, snapshot.constant_tail)), bytes(recorded)
+    return b"".join((snapshot.head, *fragments, snapshot.constant_tail)), bytes(recorded)

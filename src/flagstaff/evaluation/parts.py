@@ -10,7 +10,7 @@ from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.domain.prerequisites import with_needed
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
-from flagstaff.evaluation.history.layout import NO_BUCKET, Layout
+from flagstaff.evaluation.history.layout import NO_BUCKET, Decision, Layout
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part, SingleFlag
 from flagstaff.evaluation.targeting import (
     Decisions,
@@ -33,12 +33,24 @@ def evaluate_flag(
     attributes: Mapping[str, object] = NO_ATTRIBUTES,
 ) -> tuple[bytes, bytes]:
     """Evaluate one flag of an environment like `evaluate`; the bytes to record are those of the flag's own layout."""
+    decision, own = decide_flag(snapshot, flag, user_id, user_email, attributes)
+    return render_decision(snapshot, decision), own
+
+
+def decide_flag(
+    snapshot: EnvironmentSnapshot,
+    flag: SingleFlag,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = NO_ATTRIBUTES,
+) -> tuple[Decision, bytes]:
+    """The same without the response."""
     own = b""
     if flag.part is not None and flag.position is not None:
         decisions = decide_part(snapshot, flag.part, user_id, user_email, attributes)
         columns = decisions.recorded[len(decisions.decided) :]
         own = decisions.recorded[flag.position : flag.position + 1] + columns
-    return render_decision(snapshot, flag.layout.decisions(own)[0]), own
+    return flag.layout.decisions(own)[0], own
 
 
 def decide_part(

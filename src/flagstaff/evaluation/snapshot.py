@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Layout
-from flagstaff.evaluation.targets import RuleMatch, Targeting
+from flagstaff.evaluation.targets import RuleMatch, Targeting, Values, Write
 
 
 class KnownAttributes(NamedTuple):
@@ -49,6 +49,28 @@ class SingleFlag:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Dialect:
+    """How a protocol writes a response about all flags: a head, a fragment for each flag, and a tail."""
+
+    head: bytes
+    tail: bytes
+    write: Write
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Translation:
+    """An environment in another dialect: a snapshot that decides the same and is written differently.
+
+    `content` is a digest of everything that the bytes of a response depend on, besides the recorded decisions. It is
+    the same on every instance.
+    """
+
+    dialect: Dialect
+    snapshot: "EnvironmentSnapshot"
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class EnvironmentSnapshot:
     """A compiled environment. Each flag's JSON fragment ends with a comma, except the last one in the response.
 
@@ -73,13 +95,15 @@ class EnvironmentSnapshot:
     by_user_id: Mapping[str, tuple[RuleMatch, ...]]
     by_email: Mapping[str, tuple[RuleMatch, ...]]
     by_domain: Mapping[str, tuple[RuleMatch, ...]]
+    head: bytes  # of every response
     constant_tail: bytes  # the constant flags' fragments and the closing braces
     default_tail: bytes  # ruled_defaults and constant_tail in one
-    values: Mapping[str, Mapping[str, str]]  # of flags with variants: the variants' values as JSON, by key
+    values: Mapping[str, Values]  # of flags with variants, by key
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
     known: dict[bytes, KnownAttributes] = field(default_factory=dict)  # by their JSON; requests repeat most of it
     revision: int = 0
     read_at: int = 0
+    translations: dict[Dialect, Translation] = field(default_factory=dict)  # those that were asked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,13 +1,13 @@
 """What flags need besides look-ups by user and email, compiled: conditions, buckets, variants and prerequisites."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.history.layout import NO_BUCKET
+from flagstaff.evaluation.history.layout import NO_BUCKET, Decision
 from flagstaff.evaluation.predicates import Predicates
 
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
@@ -17,6 +17,10 @@ RESERVED = BUILT_IN | {CURRENT_TIME}
 
 Fragment = bytes | tuple[bytes, ...]
 Answers = Mapping[int, Fragment] | tuple[Fragment, ...]
+Values = Mapping[str, str]
+"""The values of a flag's variants as JSON, by the variants' keys; empty for a flag without variants."""
+Write = Callable[[Decision, Values], bytes]
+"""Writes a flag's part of a response, with a comma at its end; or nothing, if the response leaves the flag out."""
 
 
 class RuleMatch(NamedTuple):

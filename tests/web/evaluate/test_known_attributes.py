@@ -6,7 +6,7 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes
-from flagstaff.web.sdk import evaluate
+from flagstaff.web.sdk import evaluations
 from tests.support.api import Caller, Json, created, field_errors, flag_path
 
 
@@ -84,7 +84,7 @@ async def test_a_change_forgets_what_was_known(
 async def test_only_short_attributes_of_some_requests_are_remembered(
     client: Caller, project: Json, rule: str, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluate, "_KNOWN_BYTES", 1500)
+    monkeypatch.setattr(evaluations, "_KNOWN_BYTES", 1500)
     for number in range(10):
         assert await is_on(client, project, plan="pro", request=number)
     assert len(snapshot_of(flagstaff, project).known) == 3
@@ -106,7 +106,7 @@ async def test_what_takes_much_memory_is_not_remembered(
 async def test_the_more_rules_there_are_the_fewer_attributes_are_remembered(
     client: Caller, ada: Caller, project: Json, rule: str, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluate, "_KNOWN_BYTES", 1000)
+    monkeypatch.setattr(evaluations, "_KNOWN_BYTES", 1000)
     for number in range(2):
         await is_on(client, project, number=number)
     assert len(snapshot_of(flagstaff, project).known) == 2

@@ -1,0 +1,143 @@
+"""Other protocols' responses, decided and joined by the same kernel.
+
+A snapshot is translated to a dialect when that is first asked for: everything that decides is shared, and the
+fragments are written anew, in steps between which the caller may do other work.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, evaluate
+from flagstaff.evaluation.fragments import SEPARATOR, make_fragment
+from flagstaff.evaluation.history.layout import NO_BUCKET, NO_OUTCOME, Decision, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
+from flagstaff.evaluation.targets import Answers, Fragment, Targeting
+
+_DIGEST_BYTES = 16
+
+
+class Rendered(NamedTuple):
+    """A response about all flags; `tag` identifies its bytes, and `recorded` are the bytes to record."""
+
+    body: bytes
+    tag: str
+    recorded: bytes
+
+
+def evaluate_in(
+    translation: Translation,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = NO_ATTRIBUTES,
+    custom_holding: int | None = None,
+) -> Rendered:
+    """Evaluate all flags like `evaluate`, in a dialect."""
+    body, recorded = evaluate(translation.snapshot, user_id, user_email, attributes, custom_holding)
+    tail = translation.dialect.tail
+    if body.endswith(SEPARATOR + tail):  # which flag comes last is known only now
+        body = body[: -len(SEPARATOR + tail)] + tail
+    tag = blake2b(recorded, key=translation.content, digest_size=_DIGEST_BYTES).hexdigest()
+    return Rendered(body, tag, recorded)
+
+
+def write_alone(dialect: Dialect, snapshot: EnvironmentSnapshot, decision: Decision) -> bytes:
+    """The fragment of one flag that was decided alone."""
+    return dialect.write(decision, snapshot.values.get(decision.flag.key, {})).removesuffix(SEPARATOR)
+
+
+def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None, None, Translation]:
+    """Translate a snapshot, in steps of some dozen microseconds."""
+    content = blake2b(dialect.head + dialect.tail, digest_size=_DIGEST_BYTES)
+    tables = []
+    for flag in snapshot.layout.recorded:
+        tables.append(_tabulate(snapshot, dialect, flag))
+        content.update(tables[-1].digest())
+        yield
+    constant = []
+    for flag in snapshot.layout.constant:
+        constant.append(_tabulate(snapshot, dialect, flag).of(NO_BUCKET))
+        yield
+    constant_tail = b"".join(map(_bytes_of, constant)) + dialect.tail
+    content.update(constant_tail)
+    yield
+    if snapshot.targeting is None:
+        fragments = yield from _look_ups(snapshot, tables)
+    else:
+        fragments = yield from _targeting(snapshot.targeting, tables)
+    translated = replace(
+        snapshot,
+        head=dialect.head,
+        constant_tail=constant_tail,
+        default_tail=b"".join(fragments.get("ruled_defaults", ())) + constant_tail,
+        **fragments,
+    )
+    return Translation(dialect, translated, content.digest())
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A flag's fragments by outcome, and its outcomes by recorded byte."""
+
+    outcomes: bytes
+    fragments: Mapping[int, Fragment]
+
+    def of(self, byte: int) -> Fragment:
+        """The fragment for a recorded byte."""
+        return self.fragments[self.outcomes[byte]]
+
+    def first(self, count: int) -> tuple[Fragment, ...]:
+        """The fragments for the first bytes."""
+        return tuple(map(self.fragments.__getitem__, self.outcomes[:count]))
+
+    def digest(self) -> bytes:
+        """A digest of all that the flag's part of a response depends on, besides the recorded bytes."""
+        content = self.outcomes + b"\n".join(map(_bytes_of, self.fragments.values()))
+        return blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag) -> _Table:
+    values = snapshot.values.get(flag.key, {})
+    outcomes = flag.outcomes_by_byte
+    fragments: dict[int, Fragment] = {
+        each: make_fragment(dialect.write, flag, values, Outcome(each)) for each in sorted({*outcomes} - {NO_OUTCOME})
+    }
+    return _Table(outcomes, {**fragments, NO_OUTCOME: fragments[outcomes[NO_BUCKET]]})
+
+
+def _look_ups(snapshot: EnvironmentSnapshot, tables: Sequence[_Table]) -> Generator[None, None, dict[str, Any]]:
+    """What a snapshot without targeting has for its recorded flags."""
+    rollouts = len(snapshot.rollout_prefixes)
+    rollout_answers: list[tuple[Fragment, ...]] = []
+    rule_answers: list[Answers] = []
+    for table, known in zip(tables, snapshot.rule_answers, strict=True):
+        if len(rollout_answers) < rollouts:
+            rollout_answers.append(table.first(NO_BUCKET + 1))
+        rule_answers.append({byte: table.of(byte) for byte in known})
+        yield
+    return {
+        "rollout_answers": tuple(rollout_answers),
+        "rule_answers": tuple(rule_answers),
+        "ruled_defaults": tuple(table.of(NO_BUCKET) for table in tables[rollouts:]),
+    }
+
+
+def _targeting(targeting: Targeting, tables: Sequence[_Table]) -> Generator[None, None, dict[str, Any]]:
+    """What one with targeting has instead."""
+    answers: list[Answers] = []
+    for table, known in zip(tables, targeting.answers, strict=True):
+        if isinstance(known, tuple):
+            answers.append(table.first(len(known)))
+        else:
+            answers.append({byte: table.of(byte) for byte in known})
+        yield
+    translated = replace(targeting, answers=tuple(answers), led={})
+    yield
+    yield from translated.prepare()
+    return {"targeting": translated}
+
+
+def _bytes_of(fragment: Fragment) -> bytes:
+    return fragment if isinstance(fragment, bytes) else b"\n".join(fragment)
