@@ -21,6 +21,7 @@ from flagstaff.domain.quotas import (
     projects_per_account,
     rules_per_environment,
     rules_per_flag,
+    sdk_keys_per_project,
     segments_per_project,
     tokens_per_account,
     tokens_per_project,
@@ -32,6 +33,7 @@ from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.propagation import propagate
 from flagstaff.runtime.recorder import Recorder
+from flagstaff.runtime.sdk_keys import SdkKeys
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.spool import Spool
 from flagstaff.runtime.supervisor import Supervisor
@@ -55,6 +57,7 @@ from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.sdk_keys import SdkKeys as ManagedKeys
 from flagstaff.services.sealing import Sealer
 from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
@@ -92,6 +95,7 @@ _CLOSE_SECONDS = 1.0
 _READINESS_SECONDS = 5.0  # a database that takes longer to answer hangs
 # How many addresses the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
+_SDK_KEYS = 20_000
 # How often the history that is too old, or whose environment was deleted, and old idempotency keys are removed.
 _PURGE_SECONDS = 60.0
 # How often the counts of environments that change a lot are rolled up. Until then each change makes summaries slower.
@@ -143,10 +147,16 @@ class Flagstaff:
         self._mailer = SmtpMailer(settings.smtp) if settings.smtp else Outbox(settings.data_dir / _OUTBOX_FOLDER)
         source = SnapshotSource(self.database)
         self.snapshots = Snapshots(
-            load_sdk_keys=source.load_sdk_keys,
             load_project=source.load_project,
             load_environment=source.load_environment,
             supervisor=self._supervisor,
+        )
+        self.sdk_keys = SdkKeys(
+            self.snapshots,
+            load=source.load_sdk_keys,
+            is_following=self._is_following,
+            now=now,
+            limiter=_window(settings.sdk_key_rate_limit, _SDK_KEYS),
         )
         self.database.announce_to(self._announce)
         self._instances = self._make_instances(settings.database_url, confirm_seconds)
@@ -181,6 +191,7 @@ class Flagstaff:
         self.sessions = Sessions(self.database, now, tokens)
         self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
         self.administrators = Administrators(self.database, now)
+        self._managed_keys = ManagedKeys(self.database, now, sdk_keys_per_project(settings.max_sdk_keys_per_project))
         self.access_tokens = AccessTokens(
             self.database,
             now,
@@ -245,7 +256,7 @@ class Flagstaff:
             check_readiness=self._check_readiness,
         )
         evaluations = Evaluations(recorder=self._recorder, now=now, keep=settings.history_attributes)
-        evaluate = Evaluate(snapshots=self.snapshots, limiter=limits.evaluate, evaluations=evaluations)
+        evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
         self.asgi = create_app(
@@ -267,7 +278,7 @@ class Flagstaff:
         for revision in await migrate(self._settings.database_url, self._settings.data_dir):
             log.info("migrated", revision=revision)
         self.database.note_files()
-        await self.snapshots.start()
+        await self.sdk_keys.start()
         if self._instances:
             purpose, is_working = "applies the changes of other instances", self._instances.is_connected
             self._supervisor.run(_FEED, self._instances.follow, purpose=purpose, is_working=is_working)
@@ -310,11 +321,14 @@ class Flagstaff:
             url,
             self.database.instance,
             begin_refresh=self.snapshots.begin_refresh,
-            refresh_all=self.snapshots.refresh_all,
+            refresh_all=self.sdk_keys.refresh_all,
             is_served=self.snapshots.is_served,
             start_task=self._supervisor.start,
             confirm_seconds=confirm_seconds,
         )
+
+    def _is_following(self) -> bool:
+        return self._instances is None or self._instances.is_connected()
 
     def _announce(self, changes: Sequence[Change]) -> Awaitable[None]:
         confirm = self._instances.confirm if self._instances else None
@@ -348,7 +362,12 @@ class Flagstaff:
             (_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up, "rolls up the counts of evaluations"),
             (_HISTORY_PURGE, _PURGE_SECONDS, self._upkeep.purge, "deletes old evaluations"),
             (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
-            (_LAST_SEEN, _LAST_SEEN_SECONDS, self._write_last_uses, "writes when sessions and tokens were last used"),
+            (
+                _LAST_SEEN,
+                _LAST_SEEN_SECONDS,
+                self._write_last_uses,
+                "writes when credentials were last used",
+            ),
             (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self._purge_accounts, "deletes what has expired of accounts"),
         ):
             self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
@@ -356,6 +375,7 @@ class Flagstaff:
     async def _write_last_uses(self) -> None:
         await self.sessions.write_last_seen()
         await self.access_tokens.write_last_used()
+        await self._managed_keys.write_last_used(self.sdk_keys.take_used())
 
     def _make_provider_clients(self, now: Callable[[], datetime]) -> dict[str, ProviderClient]:
         redirect_uri = f"{self._settings.public_url}{CALLBACK_PATH}"
@@ -379,7 +399,7 @@ class Flagstaff:
         export.add_gauge("history_bytes", "The size of the history, roughly.", lambda: upkeep.bytes)
         export.add_gauge("connections", "Open connections.", lambda: bounds.open)
         export.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
-        export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.by_sdk_key))
+        export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.loaded))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
         passwords, tasks = self._passwords, self._supervisor
         export.add_counter("password_restarts", "Replacements of the password process.", lambda: passwords.restarts)

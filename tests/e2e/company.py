@@ -98,9 +98,9 @@ async def _work(ada: Caller, flagstaff: Flagstaff, production: Json) -> None:
 
 
 async def _live_through_a_day(flagstaff: Flagstaff, shop: Json) -> None:
-    project = await flagstaff.snapshots.find(shop["sdk_key"])
-    assert project is not None
-    environment = project.environments["production"]
+    access = await flagstaff.sdk_keys.find(shop["sdk_key"])
+    assert access is not None
+    environment = access.project.environments["production"]
     chance = random.Random(7)
     now = datetime.now(UTC)
     records: list[Record] = []

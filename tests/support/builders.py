@@ -15,6 +15,7 @@ from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.sdk_keys import KeyKind, SdkKey
 from flagstaff.domain.segments import Segment
 from flagstaff.storage.accounts import create_account
 from flagstaff.storage.database import Database
@@ -50,6 +51,25 @@ def make_access_token(account: Account, **values: Any) -> AccessToken:
         last_used_at=None,
     )
     return replace(token, **values)
+
+
+def make_sdk_key(environment: Environment | None = None, creator: Account | None = None, **values: Any) -> SdkKey:
+    """A server's key of an environment, which never expires."""
+    environment = environment or make_environment(uuid7())
+    key = SdkKey(
+        id=uuid7(),
+        project_id=environment.project_id,
+        environment_id=environment.id,
+        environment=environment.key,
+        name="Checkout service",
+        kind=KeyKind.SERVER,
+        hint="abcd",
+        creator_id=creator.id if creator else None,
+        creator_email=creator.email if creator else None,
+        created_at=AT,
+        expires_at=None,
+    )
+    return replace(key, **values)
 
 
 def make_project(owner_id: UUID | None = None, **values: Any) -> Project:

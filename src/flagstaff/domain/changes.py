@@ -18,6 +18,7 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Limits
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.sdk_keys import SdkKey
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.sessions import Session
 from flagstaff.domain.variants import Variant
@@ -31,6 +32,7 @@ Resource = (
     | Flag
     | Rule
     | Segment
+    | SdkKey
     | Member
     | Invitation
     | InstanceSettings

@@ -75,6 +75,11 @@ def forbidden(permission: str, place: str) -> Error:
     )
 
 
+def limited(wait_seconds: int) -> Error:
+    """The error for a request beyond its limit."""
+    return Error(Code.LIMITED, "Too many requests. Try again later.", retry_after_seconds=wait_seconds)
+
+
 def enrolment_required(place: str) -> Error:
     """The error for an account without a second factor in a place that demands one, such as `This project`."""
     return Error(

@@ -12,6 +12,7 @@ SDK_KEY_PREFIX = "sdk_"
 
 _environment_key = re.compile(ENVIRONMENT_KEY_PATTERN[1:-1])
 _flag_key = re.compile(FLAG_KEY_PATTERN[1:-1])
+_sdk_key = re.compile(f"{SDK_KEY_PREFIX}[A-Za-z0-9_-]{{43}}")
 
 
 def check_environment_key(value: str) -> str:
@@ -31,6 +32,11 @@ def check_flag_key(value: str) -> str:
 def new_sdk_key() -> str:
     """A new SDK key with 256 random bits: `sdk_` and 43 URL-safe characters."""
     return SDK_KEY_PREFIX + secrets.token_urlsafe(32)
+
+
+def is_sdk_key(text: str) -> bool:
+    """Whether a text has the form of a project's SDK key."""
+    return _sdk_key.fullmatch(text) is not None
 
 
 def _bounded(value: str) -> str:

@@ -77,6 +77,11 @@ def environments_per_project(maximum: int) -> Quota:
     return Quota(maximum, "project", "environments", "FLAGSTAFF_MAX_ENVIRONMENTS_PER_PROJECT")
 
 
+def sdk_keys_per_project(maximum: int) -> Quota:
+    """The quota of the SDK keys of a project's environments: the hot path compiles all of them at each change."""
+    return Quota(maximum, "project", "SDK keys", "FLAGSTAFF_MAX_SDK_KEYS_PER_PROJECT")
+
+
 def segments_per_project(maximum: int) -> Quota:
     """The quota of a project's segments."""
     return Quota(maximum, "project", "segments", "FLAGSTAFF_MAX_SEGMENTS_PER_PROJECT")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
+from flagstaff.domain.sdk_keys import KeyInForce
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.targets import RuleMatch, Targeting, Values, Write
 
@@ -104,6 +105,7 @@ class EnvironmentSnapshot:
     revision: int = 0
     read_at: int = 0
     translations: dict[Dialect, Translation] = field(default_factory=dict)  # those that were asked for
+    sdk_keys: Mapping[bytes, KeyInForce] = field(default_factory=dict)  # the environment's own, by their hashes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

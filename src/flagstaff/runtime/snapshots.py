@@ -1,11 +1,11 @@
-"""The current snapshot of each project, by SDK key: a look-up on a hit, one shared load on a miss, a swap on a change.
+"""The current snapshot of each project: a look-up on a hit, one shared load on a miss, a swap on a change.
 
-It never serves a state that a finished change has replaced, and never queries the database for an unknown key.
+It never serves a state that a finished change has replaced.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -25,17 +25,14 @@ class Snapshots:
     def __init__(
         self,
         *,
-        load_sdk_keys: Callable[[], Awaitable[Mapping[str, UUID]]],
         load_project: Callable[[UUID], Awaitable[ProjectSnapshot | None]],
         load_environment: Callable[[UUID, UUID], Awaitable[EnvironmentSnapshot | None]],
         supervisor: Supervisor,
     ) -> None:
-        self._load_sdk_keys = load_sdk_keys
         self._load_project = load_project
         self._load_environment = load_environment
-        self.by_sdk_key: dict[str, ProjectSnapshot] = {}  # what is loaded, for the hot path
-        self._project_ids: dict[str, UUID] = {}  # all SDK keys, loaded or not
-        self._sdk_keys: dict[UUID, str] = {}
+        self.loaded: dict[UUID, ProjectSnapshot] = {}
+        self._observers: list[Callable[[UUID, ProjectSnapshot | None], None]] = []
         self._supervisor = supervisor
         self._first_loads: dict[UUID, asyncio.Task[None]] = {}
         self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}  # loads that have not begun
@@ -44,25 +41,23 @@ class Snapshots:
         self.stale: set[UUID] = set()
         """The projects whose latest load failed, so they may serve an old state. `retry` loads them again."""
 
-    async def start(self) -> None:
-        """Load the list of SDK keys; projects are loaded on first use."""
-        for sdk_key, project_id in (await self._load_sdk_keys()).items():
-            self._project_ids[sdk_key] = project_id
-            self._sdk_keys[project_id] = sdk_key
+    def observe(self, observer: Callable[[UUID, ProjectSnapshot | None], None]) -> None:
+        """Call `observer` at each swap with the project's id and its new snapshot, or None if it does not exist.
 
-    async def find(self, sdk_key: str) -> ProjectSnapshot | None:
-        """The snapshot of the project with this key, loaded first if necessary; None if the key does not exist."""
-        project_id = self._project_ids.get(sdk_key)
-        if project_id is None:
-            return None
-        if sdk_key not in self.by_sdk_key:
+        All observers have returned before any task sees the new snapshot.
+        """
+        self._observers.append(observer)
+
+    async def find(self, project_id: UUID) -> ProjectSnapshot | None:
+        """The snapshot of a project, loaded first if necessary; None if it does not exist."""
+        if project_id not in self.loaded:
             # A running load is sufficient: the response to a change during it waits for another load.
             loading = self._first_loads.get(project_id)
             if loading is None or loading.done():
                 loading = self._first_loads[project_id] = self._supervisor.spawn("load", self.refresh(project_id))
                 loading.add_done_callback(lambda _: self._first_loads.pop(project_id, None))
             await asyncio.shield(loading)
-        return self.by_sdk_key.get(sdk_key)
+        return self.loaded.get(project_id)
 
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:
         """Load the committed state of a project, or of one of its environments, and serve it from now on.
@@ -92,29 +87,20 @@ class Snapshots:
             await asyncio.wait(tuple(unfinished))
         return project_id not in self.stale
 
-    async def refresh_all(self) -> None:
-        """Load the SDK keys and all loaded projects again, because changes may have been missed.
-
-        A project that cannot be loaded becomes stale and does not prevent the others from being loaded.
-        """
-        present = {project_id: sdk_key for sdk_key, project_id in (await self._load_sdk_keys()).items()}
-        known = dict(self._sdk_keys)
-        differing = {place for place in present.keys() | known.keys() if present.get(place) != known.get(place)}
-        await self._refresh_each(differing | {snapshot.project_id for snapshot in self.by_sdk_key.values()})
+    async def refresh_each(self, project_ids: Iterable[UUID]) -> None:
+        """Load projects again, one by one. One that cannot be loaded becomes stale and does not stop the others."""
+        for project_id in tuple(project_ids):
+            await asyncio.wait([self.begin_refresh(project_id)])  # its failure is logged and kept in `stale`
 
     async def retry(self) -> None:
         """Load again each project that is stale; those that fail again stay stale."""
-        await self._refresh_each(set(self.stale))
+        await self.refresh_each(self.stale)
 
     def problems(self) -> list[str]:
         """A sentence about stale projects, if there are any."""
         if not self.stale:
             return []
         return [f"{len(self.stale)} project(s) could not be loaded after a change and may serve an old state."]
-
-    async def _refresh_each(self, project_ids: set[UUID]) -> None:
-        for project_id in project_ids:
-            await asyncio.wait([self.begin_refresh(project_id)])  # its failure is logged and kept in `stale`
 
     def _forget(self, place: tuple[UUID, UUID | None], done: asyncio.Task[None]) -> None:
         if done.cancelled():
@@ -148,7 +134,7 @@ class Snapshots:
             log.error("project_not_loaded", project_id=str(project_id), **details)
 
     async def _reload(self, project_id: UUID, environment_id: UUID | None) -> None:
-        loaded = self.by_sdk_key.get(self._sdk_keys.get(project_id, ""))
+        loaded = self.loaded.get(project_id)
         if environment_id is None or loaded is None:
             self._put(project_id, await self._load_project(project_id))
             return
@@ -159,11 +145,9 @@ class Snapshots:
         self._put(project_id, replace(loaded, environments=others))
 
     def _put(self, project_id: UUID, snapshot: ProjectSnapshot | None) -> None:
-        old_key = self._sdk_keys.pop(project_id, None)
-        if old_key is not None:
-            self._project_ids.pop(old_key, None)
-            self.by_sdk_key.pop(old_key, None)
-        if snapshot is not None:
-            self._sdk_keys[project_id] = snapshot.sdk_key
-            self._project_ids[snapshot.sdk_key] = project_id
-            self.by_sdk_key[snapshot.sdk_key] = snapshot
+        if snapshot is None:
+            self.loaded.pop(project_id, None)
+        else:
+            self.loaded[project_id] = snapshot
+        for observer in self._observers:
+            observer(project_id, snapshot)

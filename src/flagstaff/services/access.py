@@ -31,6 +31,13 @@ class FlagPath:
     flag_id: UUID
 
 
+async def open_member(
+    connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool = False
+) -> tuple[Project, Member]:
+    """The project and the actor as its member, whatever its permissions; the caller requires them."""
+    return await _find(connection, actor, project_id, for_update=for_update)
+
+
 async def open_membership(
     connection: Connection, actor: Actor, project_id: UUID, permission: Permission, *, for_update: bool = False
 ) -> tuple[Project, Member]:

@@ -8,13 +8,14 @@ from uuid import UUID
 
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.projects import Environment
+from flagstaff.domain.sdk_keys import hash_sdk_key
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.assembly import assemble
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
 from flagstaff.evaluation.predicates import Predicate, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
-from flagstaff.storage import changes, environments, flags, projects, revisions, rules, segments
+from flagstaff.storage import changes, environments, flags, projects, revisions, rules, sdk_keys, segments
 from flagstaff.storage.database import Connection, Database
 from flagstaff.storage.revisions import Revision
 
@@ -76,10 +77,12 @@ class SnapshotSource:
     database: Database
     _compiled: OrderedDict[UUID, _Compiled] = field(default_factory=OrderedDict)
 
-    async def load_sdk_keys(self) -> dict[str, UUID]:
-        """Every SDK key with its project's id."""
+    async def load_sdk_keys(self) -> dict[bytes, UUID]:
+        """The hashes of all SDK keys, of projects and of environments, with their projects' ids."""
         async with self.database.read() as connection:
-            return dict(await projects.list_sdk_keys(connection))
+            of_projects = await projects.list_sdk_keys(connection)
+            of_environments = await sdk_keys.list_key_hashes(connection)
+        return await in_pieces(_hash_keys(of_projects, of_environments))
 
     async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
         """A whole project, compiled, or None if it does not exist. Everything is read again."""
@@ -92,10 +95,14 @@ class SnapshotSource:
             for environment in found:
                 self._compiled.pop(environment.id, None)
             their_segments = await _read_segments(connection, project_id)
+            their_keys = await sdk_keys.list_keys_in_force(connection, project_id)
             their_revisions = await revisions.list_revisions(connection, project_id)
             read = [await _read_all(connection, environment, their_revisions[environment.id]) for environment in found]
         compiled_segments = await in_pieces(_compile_segments(their_segments))
-        compiled = {each.environment.key: (await _compile(each, compiled_segments))[0] for each in read}
+        compiled = {}
+        for each in read:
+            snapshot, _ = await _compile(each, compiled_segments)
+            compiled[each.environment.key] = replace(snapshot, sdk_keys=their_keys.get(each.environment.id, {}))
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
 
     async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
@@ -106,6 +113,7 @@ class SnapshotSource:
             if environment is None:
                 return None
             its_segments = await _read_segments(connection, project_id, known.segments if known else _NOTHING)
+            their_keys = await sdk_keys.list_keys_in_force(connection, project_id)
             its_revision = await revisions.find_revision(connection, project_id, environment_id)
             if known:
                 read = await _read_changed(connection, environment, its_revision, known)
@@ -115,7 +123,7 @@ class SnapshotSource:
         snapshot, self._compiled[environment_id] = await _compile(read, compiled_segments)
         while len(self._compiled) > REMEMBERED:
             self._compiled.popitem(last=False)
-        return snapshot
+        return replace(snapshot, sdk_keys=their_keys.get(environment_id, {}))
 
 
 async def _read_segments(
@@ -154,6 +162,16 @@ async def _compile(
     snapshot = await in_pieces(assemble(read.environment, compiled.values(), predicates))
     snapshot = replace(snapshot, revision=read.revision.environment, read_at=read.revision.project)
     return snapshot, _Compiled(compiled, their_segments, read.number)
+
+
+def _hash_keys(
+    of_projects: Iterable[tuple[str, UUID]], of_environments: Iterable[tuple[bytes, UUID]]
+) -> Generator[None, None, dict[bytes, UUID]]:
+    hashes = dict(of_environments)
+    for sdk_key, project_id in of_projects:
+        hashes[hash_sdk_key(sdk_key)] = project_id
+        yield
+    return hashes
 
 
 def _compile_segments(read: _ReadSegments) -> Generator[None, None, dict[UUID, _CompiledSegment]]:

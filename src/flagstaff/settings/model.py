@@ -107,6 +107,13 @@ class Settings:
             "Evaluations allowed from one address: a number per second, minute, hour or day, or off.",
         )
     )
+    sdk_key_rate_limit: RateLimit | None = field(
+        metadata=_read_by(
+            values.parse_rate_limit,
+            "off",
+            "Requests allowed with one SDK key of an environment, besides the limit on evaluations from one address.",
+        )
+    )
     register_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Registrations allowed from one address.")
     )
@@ -154,6 +161,9 @@ class Settings:
     )
     max_tokens_per_project: int = field(
         metadata=_read_by(_quota, "100", "The maximum number of access tokens per project.")
+    )
+    max_sdk_keys_per_project: int = field(
+        metadata=_read_by(_quota, "200", "The maximum number of SDK keys of the environments of a project.")
     )
     max_environments_per_project: int = field(
         metadata=_read_by(_quota, "100", "The maximum number of environments per project.")

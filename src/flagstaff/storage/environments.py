@@ -17,6 +17,7 @@ _columns = tables.environments.c
 _environment = sa.select(_columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at)
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
+_by_key = _environment.where(_columns.project_id == sa.bindparam("project"), _columns.key == sa.bindparam("key"))
 _of_project = Listing(
     _environment.where(_columns.project_id == sa.bindparam("project")), (_columns.created_at, _columns.id)
 )
@@ -44,6 +45,12 @@ async def get_environment(connection: AsyncConnection, project_id: UUID, environ
     if environment is None:
         raise not_found("environment")
     return environment
+
+
+async def find_environment_by_key(connection: AsyncConnection, project_id: UUID, key: str) -> Environment | None:
+    """The environment of a project with this key, if there is one."""
+    row = (await connection.execute(_by_key, {"project": project_id, "key": key})).one_or_none()
+    return Environment(*row) if row else None
 
 
 async def list_environments(

@@ -307,6 +307,22 @@ access_tokens = sa.Table(
     sa.Column("last_used_at", Moment),
 )
 
+# The keys with which applications ask for the flags of one environment.
+sdk_keys = sa.Table(
+    "sdk_keys",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("key_hash", sa.LargeBinary, nullable=False, unique=True),
+    sa.Column("hint", sa.Text, nullable=False),
+    sa.Column("creator_id", sa.ForeignKey("accounts.id", ondelete="SET NULL"), index=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment),
+    sa.Column("last_used_at", Moment),
+)
+
 flags = sa.Table(
     "flags",
     metadata,

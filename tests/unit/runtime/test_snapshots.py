@@ -2,8 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Callable
-from typing import TypeVar
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 import pytest
@@ -11,108 +10,28 @@ from structlog.testing import capture_logs
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.errors import Code, Error, unavailable
-from flagstaff.evaluation.assembly import compile_environment
-from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.domain.sdk_keys import hash_sdk_key
+from flagstaff.runtime.sdk_keys import SdkKeys
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.supervisor import Supervisor
-from tests.support.builders import make_environment, make_flag, make_project
-
-ENVIRONMENTS = ("production", "staging")
-Loaded = TypeVar("Loaded")
-
-
-class World:
-    """One project's committed state, and loaders that read it when the test lets them."""
-
-    def __init__(self) -> None:
-        self.project = make_project()
-        self.environments = {key: make_environment(self.project.id, key=key) for key in ENVIRONMENTS}
-        self.enabled = dict.fromkeys(ENVIRONMENTS, False)
-        self.exists = True
-        self.loads: list[str] = []  # one entry for each load that has begun
-        self.failure: Exception | None = None
-        self.let_go = asyncio.Event()
-        self.let_go.set()
-        self.snapshots = Snapshots(
-            load_sdk_keys=self._load_sdk_keys,
-            load_project=self._load_project,
-            load_environment=self._load_environment,
-            supervisor=Supervisor(),
-        )
-
-    @property
-    def sdk_key(self) -> str:
-        return self.project.sdk_key
-
-    def commit(self, enabled: bool, key: str = "production") -> None:
-        self.enabled[key] = enabled
-
-    async def refresh(self, key: str | None = "production") -> None:
-        await self.snapshots.refresh(self.project.id, self.environments[key].id if key else None)
-
-    async def served(self, key: str = "production") -> bool | None:
-        """The result of an evaluation now; None if the project or the environment is unknown."""
-        project = await self.snapshots.find(self.sdk_key)
-        environment = project.environments.get(key) if project else None
-        return b'"enabled":true' in evaluate(environment, "ada", None)[0] if environment else None
-
-    async def until_loading(self, count: int) -> None:
-        await until(lambda: len(self.loads) >= count)
-
-    async def _load_sdk_keys(self) -> dict[str, UUID]:
-        return {self.sdk_key: self.project.id} if self.exists else {}
-
-    async def _load_project(self, project_id: UUID) -> ProjectSnapshot | None:
-        return await self._load("project", lambda: self._read_project(project_id))
-
-    async def _load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
-        key = next((key for key, each in self.environments.items() if each.id == environment_id), "")
-        known = key and project_id == self.project.id
-        return await self._load(key or "gone", lambda: self._read_environment(key) if known else None)
-
-    async def _load(self, name: str, read: Callable[[], Loaded]) -> Loaded:
-        """What is committed when the load begins, delivered when the test lets it."""
-        self.loads.append(name)
-        loaded = read()
-        await self.let_go.wait()
-        if self.failure:
-            raise self.failure
-        return loaded
-
-    def _read_project(self, project_id: UUID) -> ProjectSnapshot | None:
-        if not self.exists or project_id != self.project.id:
-            return None
-        compiled = {key: self._read_environment(key) for key in self.environments}
-        return ProjectSnapshot(self.project.id, self.sdk_key, compiled)
-
-    def _read_environment(self, key: str) -> EnvironmentSnapshot:
-        environment = self.environments[key]
-        return compile_environment(environment, [TargetedFlag(make_flag(environment, enabled=self.enabled[key]))])
+from tests.support.builders import AT, make_environment, make_project
+from tests.support.snapshots import ENVIRONMENTS, World, until
 
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
     """A world whose SDK key is known and whose project is not loaded yet. A task left over fails the test."""
     made = World()
-    await made.snapshots.start()
+    await made.sdk_keys.start()
     yield made
     left_over = asyncio.all_tasks() - {asyncio.current_task()}
     assert not left_over, f"tasks were left over: {left_over}"
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Let other tasks run until the condition is true."""
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0)
-
-
 async def test_an_unknown_key_is_never_loaded(world: World) -> None:
     for number in range(100):
-        assert await world.snapshots.find(f"sdk_{number}") is None
-    assert await world.snapshots.find("") is None
+        assert await world.sdk_keys.find(f"sdk_{number}") is None
+    assert await world.sdk_keys.find("") is None
     assert world.loads == []
 
 
@@ -141,20 +60,20 @@ async def test_a_project_that_cannot_be_loaded_does_not_keep_others_from_being_l
     worlds = [World() for _ in range(3)]
     by_id = {world.project.id: world for world in worlds}
 
-    async def load_sdk_keys() -> dict[str, UUID]:
-        return {world.sdk_key: project_id for project_id, world in by_id.items()}
+    async def load_sdk_keys() -> dict[bytes, UUID]:
+        return {hash_sdk_key(world.sdk_key): project_id for project_id, world in by_id.items()}
 
     snapshots = Snapshots(
-        load_sdk_keys=load_sdk_keys,
-        load_project=lambda project_id: by_id[project_id]._load_project(project_id),
-        load_environment=lambda project_id, environment_id: by_id[project_id]._load_environment(
+        load_project=lambda project_id: by_id[project_id].load_project(project_id),
+        load_environment=lambda project_id, environment_id: by_id[project_id].load_environment(
             project_id, environment_id
         ),
         supervisor=Supervisor(),
     )
-    await snapshots.start()
+    sdk_keys = SdkKeys(snapshots, load=load_sdk_keys, is_following=lambda: True, now=lambda: AT)
+    await sdk_keys.start()
     for world in worlds:
-        await snapshots.find(world.sdk_key)
+        await sdk_keys.find(world.sdk_key)
         world.failure = RuntimeError("out of luck")
         if again == "retry":
             with pytest.raises(Error):
@@ -163,7 +82,7 @@ async def test_a_project_that_cannot_be_loaded_does_not_keep_others_from_being_l
         others = [world for world in worlds if world is not healed]
         for world in worlds:
             world.failure = None if world is healed else RuntimeError("out of luck")
-        await getattr(snapshots, again)()
+        await (snapshots.retry() if again == "retry" else sdk_keys.refresh_all())
         assert await snapshots.is_served(healed.project.id)
         stale = [not await snapshots.is_served(world.project.id) for world in others]
         if again == "refresh_all":
@@ -205,7 +124,7 @@ async def test_a_load_that_is_cancelled_while_it_waits_does_not_block_the_next(w
 
 
 async def test_a_project_is_loaded_once_and_then_only_looked_up(world: World) -> None:
-    assert world.sdk_key not in world.snapshots.by_sdk_key
+    assert world.sdk_key not in world.sdk_keys.known
     for _ in range(10):
         assert await world.served() is False
     assert world.loads == ["project"]
@@ -326,21 +245,21 @@ async def test_a_rotated_key_opens_nothing_and_the_new_one_everything(world: Wor
     old = world.sdk_key
     world.project = make_project(id=world.project.id)
     await world.refresh(None)
-    assert await world.snapshots.find(old) is None
+    assert await world.sdk_keys.find(old) is None
     assert await world.served() is False
-    assert set(world.snapshots.by_sdk_key) == {world.sdk_key}
+    assert set(world.sdk_keys.known) == {world.sdk_key}
 
 
 async def test_a_key_rotated_while_its_project_was_loaded_opens_nothing(world: World) -> None:
     old = world.sdk_key
     world.let_go.clear()
-    evaluation = asyncio.create_task(world.snapshots.find(old))
+    evaluation = asyncio.create_task(world.sdk_keys.find(old))
     await world.until_loading(1)
     world.project = make_project(id=world.project.id)
     rotation = asyncio.create_task(world.refresh(None))
     world.let_go.set()
     await rotation
-    assert await world.snapshots.find(old) is None
+    assert await world.sdk_keys.find(old) is None
     assert await world.served() is False
     await evaluation
 
@@ -351,7 +270,7 @@ async def test_a_deleted_project_is_forgotten_with_its_key(world: World) -> None
     await world.refresh(None)
     assert await world.served() is None
     assert world.loads == ["project", "project"]
-    assert not world.snapshots.by_sdk_key
+    assert not world.sdk_keys.known
 
 
 async def test_a_project_deleted_before_its_first_load_is_not_found(world: World) -> None:
@@ -364,7 +283,7 @@ async def test_a_project_deleted_before_its_first_load_is_not_found(world: World
 async def test_a_new_project_is_known_after_its_refresh(world: World) -> None:
     fresh = World()
     fresh.exists = False
-    await fresh.snapshots.start()
+    await fresh.sdk_keys.start()
     assert await fresh.served() is None
     fresh.exists = True
     await fresh.refresh(None)
@@ -406,9 +325,9 @@ async def test_projects_do_not_wait_for_one_another(world: World) -> None:
     slow = asyncio.create_task(world.served())
     await world.until_loading(1)
     async with asyncio.timeout(5):
-        assert await world.snapshots.find("sdk_other") is None
+        assert await world.sdk_keys.find("sdk_other") is None
         other = World()
-        await other.snapshots.start()
+        await other.sdk_keys.start()
         assert await other.served() is False
     world.let_go.set()
     await slow

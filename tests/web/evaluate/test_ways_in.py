@@ -336,7 +336,7 @@ async def test_answers_are_counted_by_status(connection: Connection, sdk_key: by
 async def test_something_unforeseen_is_a_500_in_one_shape(
     connection: Connection, sdk_key: bytes, flagstaff: Flagstaff
 ) -> None:
-    flagstaff.snapshots.by_sdk_key[sdk_key.decode()] = "no snapshot"  # type: ignore[assignment]
+    flagstaff.sdk_keys.known[sdk_key.decode()] = "no access"  # type: ignore[assignment]
     connection.feed(request(sdk_key))
     answer = await connection.receive()
     assert answer.status == 500

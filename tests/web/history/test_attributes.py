@@ -172,7 +172,7 @@ async def test_a_recorded_evaluation_can_be_repeated_with_the_same_answer(
         answer = await client.post("/sdk/v1/evaluate", content=body, headers={"x-sdk-key": project["sdk_key"]})
         answers.append((clock.at, answer.content))
     await when_recorded()
-    snapshot = flagstaff.snapshots.by_sdk_key[project["sdk_key"]].environments["production"]
+    snapshot = flagstaff.sdk_keys.known[project["sdk_key"]].project.environments["production"]
 
     def repeat(each: RecordedEvaluation) -> tuple[datetime, bytes]:
         return each.evaluated_at, evaluate_flags(snapshot, each.user_id, each.user_email, each.values())[0]

@@ -9,14 +9,9 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.types import Scope
 
-from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.errors import limited
 from flagstaff.runtime.client_address import client_address, find_client, wider_networks
 from flagstaff.runtime.limiter import SlidingWindow
-
-
-def limited(wait_seconds: int) -> Error:
-    """The error for a request beyond its limit."""
-    return Error(Code.LIMITED, "Too many requests. Try again later.", retry_after_seconds=wait_seconds)
 
 
 def widest_network(client: str) -> str:

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from fastapi import Request
 
 from flagstaff.domain.accounts import EMAIL_MAX_LENGTH, email_identity
-from flagstaff.domain.errors import Code, Error, invalid_field
+from flagstaff.domain.errors import Code, Error, invalid_field, limited
 from flagstaff.services.known_clients import KnownClients
-from flagstaff.web.edge.limits import Limits, limited
+from flagstaff.web.edge.limits import Limits
 
 _TOO_MANY_GUESSES = (
     "Too many logins to this account have failed. Log in from an address that has logged in to it before, "

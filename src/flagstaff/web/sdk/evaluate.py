@@ -9,11 +9,12 @@ from functools import partial
 import msgspec
 
 from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.keys import KEY_MAX_LENGTH
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.fragments import render_decision
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.limiter import SlidingWindow
-from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.runtime.sdk_keys import Access, SdkKeys
 from flagstaff.web.context import (
     IDENTIFIER_MAX_LENGTH,
     NOBODY,
@@ -46,10 +47,11 @@ _decode = msgspec.json.Decoder(EvaluateRequest).decode
 class Evaluate:
     """Answers evaluate requests; every outcome other than 200 is raised as an Error."""
 
-    def __init__(self, *, snapshots: Snapshots, limiter: SlidingWindow | None, evaluations: Evaluations) -> None:
-        self.find: Callable[[str], ProjectSnapshot | None] = snapshots.by_sdk_key.get
-        """The project with this SDK key, if it is already loaded."""
-        self._load = snapshots.find
+    def __init__(self, *, sdk_keys: SdkKeys, limiter: SlidingWindow | None, evaluations: Evaluations) -> None:
+        self.find: Callable[[str], Access | None] = sdk_keys.known.get
+        """What an SDK key opens, if it is already known; `answer` checks that it has not expired."""
+        self._load = sdk_keys.open
+        self._use = sdk_keys.use
         self.admit: Callable[[Hashable], None] = partial(admit, limiter)
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
         self._record = evaluations.record
@@ -57,24 +59,25 @@ class Evaluate:
         self._with_time = evaluations.with_time
         self._decide_flag = evaluations.one_flag
 
-    async def load(self, sdk_key: str) -> ProjectSnapshot:
-        """The project with this SDK key, loaded if necessary.
+    async def load(self, sdk_key: str) -> Access:
+        """What an SDK key opens, loaded if necessary.
 
         Raises:
-            Error: UNAUTHENTICATED when there is none, UNAVAILABLE while it cannot be loaded.
+            Error: UNAUTHENTICATED when there is no such key, UNAVAILABLE while it cannot be loaded.
         """
-        project = await self._load(sdk_key)
-        if project is None:
-            raise UnauthenticatedError("The X-SDK-Key header is missing or is not a valid SDK key.", CHALLENGE)
-        return project
+        access = await self._load(sdk_key)
+        if access is None:
+            raise _no_key()
+        return access
 
-    def answer(self, project: ProjectSnapshot, body: bytes) -> bytes:
-        """The body of a 200. Call it right after the project is found, so that no newer version can have replaced it.
+    def answer(self, access: Access, body: bytes) -> bytes:
+        """The body of a 200. Call it right after the key is found, so that no newer version can have replaced it.
 
         Raises:
-            Error: INVALID, NOT_FOUND (the environment).
+            Error: UNAUTHENTICATED (the key has expired), LIMITED (its uses), INVALID, FORBIDDEN or NOT_FOUND (the
+                environment).
         """
-        environment, context = self._read(project, body)
+        environment, context = self._read(access, body)
         known = self._know(environment, context)
         user_id, user_email = context.user_id, context.user_email
         if known is None:
@@ -86,21 +89,23 @@ class Evaluate:
         self._record(environment, user_id, user_email, recorded, known.kept, at)
         return answer
 
-    def answer_flag(self, project: ProjectSnapshot, body: bytes, flag_key: str) -> bytes:
+    def answer_flag(self, access: Access, body: bytes, flag_key: str) -> bytes:
         """The body of a 200 about one flag.
 
         Raises:
-            Error: INVALID, NOT_FOUND (the environment or the flag).
+            Error: those of `answer`, and NOT_FOUND (the flag).
         """
-        environment, context = self._read(project, body)
+        environment, context = self._read(access, body)
         return render_decision(environment, self._decide_flag(environment, context, flag_key))
 
-    def _read(self, project: ProjectSnapshot, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
+    def _read(self, access: Access, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
         """The environment and the user.
 
         Raises:
-            Error: INVALID, NOT_FOUND (the environment).
+            Error: those of `answer`.
         """
+        if access.key_id is not None and not self._use(access):
+            raise _no_key()
         try:
             request = _decode(body)
         except UNREADABLE as error:
@@ -108,11 +113,26 @@ class Evaluate:
         context = request.context or NOBODY
         if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
             require_sound(context)
-        environment = project.environments.get(request.environment)
-        if environment is None:
+        environment = access.project.environments.get(request.environment)
+        if environment is None or (access.environment is not None and environment is not access.environment):
             given_attributes(context)  # invalid ones are an error in the first place
-            raise Error(Code.NOT_FOUND, "The project has no environment with this key.")
+            raise _no_environment(access, request.environment)
         return environment, context
+
+
+def _no_key() -> UnauthenticatedError:
+    return UnauthenticatedError("The X-SDK-Key header is missing or is not a valid SDK key.", CHALLENGE)
+
+
+def _no_environment(access: Access, wanted: str) -> Error:
+    """The error for an environment that does not exist or that the key is not for."""
+    if access.environment is None:
+        return Error(Code.NOT_FOUND, "The project has no environment with this key.")
+    return Error(
+        Code.FORBIDDEN,
+        f"This SDK key is for the environment {access.environment.environment_key}, and the request asks for "
+        f"{wanted[:KEY_MAX_LENGTH]!r}. Use a key of that environment.",
+    )
 
 
 def sdk_key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -25,12 +25,10 @@ class EvaluateRoute:
         body = await read_body(receive)
         if body is None:
             return
-        project = self._evaluate.find(sdk_key) or await self._evaluate.load(sdk_key)
+        access = self._evaluate.find(sdk_key) or await self._evaluate.load(sdk_key)
         flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
-        if flag_key:
-            answer = self._evaluate.answer_flag(project, body, flag_key)
-        else:
-            answer = self._evaluate.answer(project, body)
+        evaluate = self._evaluate
+        answer = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": answer})

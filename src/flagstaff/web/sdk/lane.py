@@ -147,15 +147,15 @@ class LaneProtocol(BoundedProtocol):
     def _answer(self, head: Head, body: bytes) -> bool:
         """Answer a request, unless its project must be loaded first or an unexpected error occurs."""
         lane = self.lane
-        project = lane.find(head.sdk_key)
-        if project is None:
+        access = lane.find(head.sdk_key)
+        if access is None:
             return False
         self._unset_keepalive_if_required()
         self._ticks_left = self.bounds.idle_ticks
         request_id = lane.choose_id(head.request_id)
         try:
             lane.admit(self._client or lane.limits.client_of(self.client, head.headers))
-            answer = lane.answer(project, body)
+            answer = lane.answer(access, body)
         except Error as error:
             self._answer_error(error, request_id)
             return True

@@ -1,0 +1,108 @@
+"""A project whose loads a test controls, with the snapshots and the SDK keys that serve it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+from uuid import UUID
+
+from flagstaff.domain.sdk_keys import KeyInForce, hash_sdk_key
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.runtime.sdk_keys import SdkKeys
+from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.runtime.supervisor import Supervisor
+from tests.support.builders import AT, make_environment, make_flag, make_project
+
+ENVIRONMENTS = ("production", "staging")
+Loaded = TypeVar("Loaded")
+
+
+class World:
+    """One project's committed state, and loaders that read it when the test lets them."""
+
+    def __init__(self, limiter: SlidingWindow | None = None) -> None:
+        self.project = make_project()
+        self.environments = {key: make_environment(self.project.id, key=key) for key in ENVIRONMENTS}
+        self.enabled = dict.fromkeys(ENVIRONMENTS, False)
+        self.sdk_keys_of: dict[str, dict[bytes, KeyInForce]] = {key: {} for key in ENVIRONMENTS}
+        self.exists = True
+        self.loads: list[str] = []  # one entry for each load that has begun
+        self.failure: Exception | None = None
+        self.let_go = asyncio.Event()
+        self.let_go.set()
+        self.snapshots = Snapshots(
+            load_project=self.load_project,
+            load_environment=self.load_environment,
+            supervisor=Supervisor(),
+        )
+        self.now = AT
+        self.is_following = True
+        self.sdk_keys = SdkKeys(
+            self.snapshots,
+            load=self._load_sdk_keys,
+            is_following=lambda: self.is_following,
+            now=lambda: self.now,
+            limiter=limiter,
+        )
+
+    @property
+    def sdk_key(self) -> str:
+        return self.project.sdk_key
+
+    def commit(self, enabled: bool, key: str = "production") -> None:
+        self.enabled[key] = enabled
+
+    async def refresh(self, key: str | None = "production") -> None:
+        await self.snapshots.refresh(self.project.id, self.environments[key].id if key else None)
+
+    async def served(self, key: str = "production") -> bool | None:
+        """The result of an evaluation now; None if the project or the environment is unknown."""
+        access = await self.sdk_keys.find(self.sdk_key)
+        environment = access.project.environments.get(key) if access else None
+        return b'"enabled":true' in evaluate(environment, "ada", None)[0] if environment else None
+
+    async def until_loading(self, count: int) -> None:
+        await until(lambda: len(self.loads) >= count)
+
+    async def _load_sdk_keys(self) -> dict[bytes, UUID]:
+        hashes = [hash_sdk_key(self.sdk_key), *(each for keys in self.sdk_keys_of.values() for each in keys)]
+        return dict.fromkeys(hashes, self.project.id) if self.exists else {}
+
+    async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
+        return await self._load("project", lambda: self._read_project(project_id))
+
+    async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
+        key = next((key for key, each in self.environments.items() if each.id == environment_id), "")
+        known = key and project_id == self.project.id
+        return await self._load(key or "gone", lambda: self._read_environment(key) if known else None)
+
+    async def _load(self, name: str, read: Callable[[], Loaded]) -> Loaded:
+        """What is committed when the load begins, delivered when the test lets it."""
+        self.loads.append(name)
+        loaded = read()
+        await self.let_go.wait()
+        if self.failure:
+            raise self.failure
+        return loaded
+
+    def _read_project(self, project_id: UUID) -> ProjectSnapshot | None:
+        if not self.exists or project_id != self.project.id:
+            return None
+        compiled = {key: self._read_environment(key) for key in self.environments}
+        return ProjectSnapshot(self.project.id, self.sdk_key, compiled)
+
+    def _read_environment(self, key: str) -> EnvironmentSnapshot:
+        environment = self.environments[key]
+        flag = TargetedFlag(make_flag(environment, enabled=self.enabled[key]))
+        return replace(compile_environment(environment, [flag]), sdk_keys=dict(self.sdk_keys_of.get(key, {})))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let other tasks run until the condition is true."""
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0)
