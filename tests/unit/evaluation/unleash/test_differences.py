@@ -1,0 +1,186 @@
+"""What SDKs cannot decide is left out of a feature, which says so; the flag is never on for more users."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from flagstaff.domain.conditions import Condition, Operator
+from flagstaff.domain.flags import Fallthrough, Rule, RuleType
+from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.variants import Variant
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.unleash.differences import ADDRESS_TWICE, EMAIL_CASE, NON_ASCII, Effect
+from flagstaff.evaluation.unleash.features import Translation
+from tests.support.builders import AT, make_flag, make_rule
+from tests.support.local_sdk import Engine, translate
+
+VARIANTS = (Variant("red", 1, '"r"'), Variant("blue", 1, '"b"'))
+UNDECIDABLE = Condition("plan", Operator.MATCHES, ("^g",))
+
+
+def attributes_rule(*conditions: Condition, **values: Any) -> Rule:
+    return make_rule(rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=conditions, **values)
+
+
+def translated(*rules: Rule, **values: Any) -> Translation:
+    """A flag with these rules, in this order."""
+    ordered = [replace(rule, created_at=AT + timedelta(place)) for place, rule in enumerate(rules)]
+    flag = make_flag(key="asked", **{"fallthrough": Fallthrough.OFF, **values})
+    return translate([TargetedFlag(flag, ordered)], {}, "production")["asked"]
+
+
+def is_left_out(translation: Translation, reason: str) -> bool:
+    """Whether the only rule is left out for this reason, and the feature is off and says why."""
+    (difference,) = translation.differences
+    assert difference.effect is Effect.OFF
+    assert difference.rule_id is not None
+    assert difference.message in translation.feature["description"]
+    assert translation.feature["enabled"] is False
+    assert translation.feature["strategies"] == []
+    return reason in difference.message
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        (UNDECIDABLE, "regular expressions"),
+        (Condition("born", Operator.BEFORE, ("2026-11-20T10:00:00Z",)), "the current time instead"),
+        (Condition('a"b', Operator.IN, ("x",)), "cannot read an attribute"),
+        (Condition("a\\", Operator.IN, ("x",)), "cannot read an attribute"),
+        (Condition("currentTime", Operator.IN, ("x",)), "cannot read an attribute"),
+        (Condition("plan", Operator.NOT_IN, ("x", "y\\")), "backslash"),
+        (Condition("email_domain", Operator.CONTAINS, ("x",)), "no attribute for the domain"),
+        (Condition("user_email", Operator.EQ, ("1",)), "cannot read an email"),
+    ],
+)
+def test_a_rule_with_a_condition_that_sdks_cannot_decide_is_left_out(condition: Condition, reason: str) -> None:
+    assert is_left_out(translated(attributes_rule(condition)), reason)
+
+
+@pytest.mark.parametrize(
+    ("rule_type", "value", "reason"),
+    [
+        (RuleType.USER_ID, " ada", "space"),
+        (RuleType.USER_ID, "ada\ufeff", "space"),
+        (RuleType.USER_ID, "ada\\", "backslash"),
+        (RuleType.USER_EMAIL, "ada@example\\", "backslash"),
+    ],
+)
+def test_a_rule_with_a_value_that_an_engine_would_change_is_left_out(
+    rule_type: RuleType, value: str, reason: str
+) -> None:
+    assert is_left_out(translated(make_rule(rule_type=rule_type, rule_value=value)), reason)
+
+
+def test_a_rule_that_takes_too_many_strategies_is_left_out() -> None:
+    unequal = [Condition(name, Operator.EQ, ("1",), negate=True) for name in "abcdef"]  # 2 to the power of 6
+    assert is_left_out(translated(attributes_rule(*unequal)), "more than 32")
+
+
+@pytest.mark.parametrize(
+    ("stickiness", "reason"), [("email_domain", "domain"), ("random", "at random"), ('x"', "cannot read an attribute")]
+)
+def test_a_share_of_users_that_sdks_cannot_identify_is_left_out(stickiness: str, reason: str) -> None:
+    assert is_left_out(translated(attributes_rule(rollout_percentage=50), stickiness=stickiness), reason)
+
+
+def test_a_share_by_a_bucketing_key_that_breaks_an_engine_is_left_out() -> None:
+    assert is_left_out(translated(attributes_rule(rollout_percentage=50), bucketing_key='a"b'), "bucketing key")
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        (Condition("plan", Operator.IN, ("professional",), case_insensitive=True), "some spellings"),
+        (Condition("plan", Operator.NOT_IN, ("gold",), case_insensitive=True), "begin with one of the values"),
+        (Condition("plan", Operator.IN, ("gold", "x\\")), "backslash"),
+    ],
+)
+def test_a_rule_that_includes_fewer_users_is_sent_and_named(condition: Condition, reason: str) -> None:
+    translation = translated(attributes_rule(condition))
+    (difference,) = translation.differences
+    assert difference.effect is Effect.OFF
+    assert reason in difference.message
+    assert translation.feature["enabled"] is True
+
+
+def test_the_rollout_and_other_rules_stay_when_a_rule_is_left_out() -> None:
+    translation = translated(
+        attributes_rule(UNDECIDABLE, name="Gold"), make_rule(), rollout_percentage=50, fallthrough=Fallthrough.ROLLOUT
+    )
+    assert [each.effect for each in translation.differences] == [Effect.OFF, Effect.UNUSUAL, Effect.UNUSUAL]
+    assert translation.differences[0].message.startswith("The rule Gold is left out: ")
+    assert [each["name"] for each in translation.feature["strategies"]] == ["default", *["flexibleRollout"] * 3]
+
+
+def test_nobody_gets_another_variant_because_a_rule_is_left_out() -> None:
+    translation = translated(
+        attributes_rule(UNDECIDABLE, variant="red"),
+        make_rule(rule_value="ada", variant="red"),
+        make_rule(rule_value="bob", variant="blue"),
+        variants=VARIANTS,
+        fallthrough=Fallthrough.ROLLOUT,
+    )
+    engine = Engine([translation.feature])
+    assert engine.ask("asked", {"userId": "ada"}).variant == "red"
+    assert not engine.ask("asked", {"userId": "bob"}).enabled
+    assert not engine.ask("asked", {"userId": "eve"}).enabled
+    assert len([each for each in translation.differences if each.effect is Effect.OFF]) == 3
+
+
+def test_a_prerequisite_with_prerequisites_turns_a_flag_off() -> None:
+    flags = [
+        make_flag(key="first"),
+        make_flag(key="second", prerequisites=(Prerequisite("first"),)),
+        make_flag(key="third", prerequisites=(Prerequisite("second", enabled=False),)),
+    ]
+    features = translate(map(TargetedFlag, flags), {}, "production")
+    assert features["second"].is_exact
+    assert features["third"].feature["enabled"] is False
+    assert "has prerequisites itself" in features["third"].differences[0].message
+
+
+@pytest.mark.parametrize(("enabled", "is_sent"), [(True, True), (False, False)])
+def test_a_flag_that_needs_an_inexact_one_to_be_off_is_off(enabled: bool, is_sent: bool) -> None:
+    inexact = TargetedFlag(make_flag(key="inexact", fallthrough=Fallthrough.OFF), [attributes_rule(UNDECIDABLE)])
+    needing = TargetedFlag(make_flag(key="needing", prerequisites=(Prerequisite("inexact", enabled=enabled),)))
+    translation = translate([needing, inexact], {}, "production")["needing"]
+    assert translation.feature["enabled"] is is_sent
+    assert not translation.is_exact
+    assert translation.feature["dependencies"] == [{"feature": "inexact", "enabled": enabled}]
+
+
+@pytest.mark.parametrize("percentage", [0, 100])
+def test_a_flag_for_everyone_is_sent_without_its_rules(percentage: int) -> None:
+    translation = translated(make_rule(), rollout_percentage=percentage, fallthrough=Fallthrough.ROLLOUT)
+    assert translation.feature["strategies"] == [{"name": "default", "parameters": {}, "constraints": []}]
+    assert translation.differences == ()
+    assert "description" not in translation.feature
+
+
+def test_a_flag_that_is_off_is_sent_without_strategies() -> None:
+    translation = translated(make_rule(), enabled=False, rollout_percentage=50, fallthrough=Fallthrough.ROLLOUT)
+    assert (translation.feature["enabled"], translation.feature["strategies"]) == (False, [])
+
+
+def test_a_condition_on_the_environment_is_decided_beforehand() -> None:
+    here = attributes_rule(Condition("environment", Operator.IN, ("production",)))
+    there = attributes_rule(Condition("environment", Operator.IN, ("staging",)))
+    assert translated(here).feature["strategies"] == [{"name": "default", "parameters": {}, "constraints": []}]
+    assert translated(there).feature["enabled"] is False
+    assert translated(there).is_exact
+
+
+def test_neighbouring_lists_become_one() -> None:
+    translation = translated(make_rule(rule_value="ada"), make_rule(rule_value="bob"))
+    (strategy,) = translation.feature["strategies"]
+    assert strategy["constraints"][0]["values"] == ["ada", "bob"]
+
+
+def test_unusual_differences_are_named_too() -> None:
+    rule = make_rule(rule_type=RuleType.USER_EMAIL, rule_value="ada@example.com")
+    translation = translated(rule, rollout_percentage=50, fallthrough=Fallthrough.ROLLOUT)
+    assert set(translation.differences) == {EMAIL_CASE, NON_ASCII, ADDRESS_TWICE}
+    assert translation.is_exact
