@@ -44,6 +44,7 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
+from flagstaff.services.exports import Exports
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
@@ -192,6 +193,7 @@ class Flagstaff:
         self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
         self.administrators = Administrators(self.database, now)
         self._managed_keys = ManagedKeys(self.database, now, sdk_keys_per_project(settings.max_sdk_keys_per_project))
+        self.exports = Exports(self.database)
         self.access_tokens = AccessTokens(
             self.database,
             now,
@@ -224,6 +226,7 @@ class Flagstaff:
             projects=Projects(self.database, now, quota_of_projects),
             members=Members(self.database, now, quota_of_projects),
             administrators=self.administrators,
+            exports=self.exports,
             invitations=Invitations(self.database, now, self._mail_invitation),
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)

@@ -1,16 +1,20 @@
 """The command line, in this process: its help, its refusals, and its effect on a folder."""
 
+import asyncio
 import json
 from importlib.metadata import version
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from flagstaff.bootstrap import open_service
 from flagstaff.cli.main import app
 from flagstaff.domain.errors import Code, Error
 from flagstaff.settings import Settings
 from flagstaff.storage.database import CONFIGURATION_FILE
+from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "correct horse battery staple\n"
@@ -49,13 +53,14 @@ def test_it_prints_its_version() -> None:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        ([], ["serve", "migrate", "backup", "restore", "copy", "doctor", "openapi", "users", "--version"]),
+        ([], ["serve", "migrate", "backup", "restore", "copy", "doctor", "export", "openapi", "users", "--version"]),
         (["serve"], [row.variable for row in Settings.rows()]),
         (["migrate"], ["--to", "base", "revision"]),
         (["backup"], ["TO", "--without-history", "secret"]),
         (["restore"], ["FROM", "--replace", "Stop the server"]),
         (["copy"], ["--to", "postgresql://", "empty"]),
         (["doctor"], ["--mail-to", "--json", "exit status"]),
+        (["export"], ["--project", "--environment", "--format", "unleash", "flagstaff", "--output"]),
         (["openapi"], ["OpenAPI"]),
         (["users"], ["create", "reset-password", "promote", "demote", "reset-two-factor"]),
         (["users", "promote"], ["email", "administrator"]),
@@ -147,3 +152,29 @@ def test_a_password_is_asked_for_twice_and_not_shown(folder: Path) -> None:
     result = run("users", "create", "ada@example.com", stdin=PASSWORD * 2)
     assert result.exit_code == 0
     assert PASSWORD.strip() not in result.output
+
+
+def test_the_flags_of_an_environment_are_exported(folder: Path) -> None:
+    run("migrate")
+    project, environment = asyncio.run(_store_flag(folder))
+    arguments = ("export", "--project", str(project), "--environment", environment)
+    assert [each["name"] for each in json.loads(run(*arguments).stdout)["features"]] == ["new-checkout"]
+    file = folder / "flags.json"
+    assert run(*arguments, "--format", "flagstaff", "--output", str(file)).stdout == ""
+    assert [each["key"] for each in json.loads(file.read_text())["flags"]] == ["new-checkout"]
+    for wrong in (("--project", str(uuid4())), ("--environment", "stagging")):
+        with pytest.raises(Error) as caught:
+            run(*arguments, *wrong)
+        assert caught.value.code is Code.NOT_FOUND
+    with pytest.raises(Error) as caught:
+        run(*arguments, "--output", str(folder / "missing" / "flags.json"))
+    assert [each.field for each in caught.value.fields] == ["output"]
+
+
+async def _store_flag(folder: Path) -> tuple[UUID, str]:
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    async with open_service(Settings.load({"FLAGSTAFF_DATA_DIR": str(folder)})) as flagstaff:
+        await store_all(flagstaff.database, account, project, environment, make_flag(environment))
+    return project.id, environment.key

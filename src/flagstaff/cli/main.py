@@ -10,6 +10,7 @@ import typer
 
 from flagstaff import __version__
 from flagstaff.cli import backup, doctor, users
+from flagstaff.cli import export as exporting
 from flagstaff.cli import serve as serving
 from flagstaff.domain.errors import Error
 from flagstaff.settings import Settings, SettingsError
@@ -31,6 +32,7 @@ app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(backup.copy)
 app.command()(doctor.doctor)
+app.command()(exporting.export)
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from flagstaff.services.administrators import Administrators
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
+from flagstaff.services.exports import Exports
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
@@ -52,6 +53,7 @@ from flagstaff.web.management import (
     changes,
     environments,
     explanations,
+    exports,
     flags,
     history,
     impacts,
@@ -101,6 +103,7 @@ class State:
     flags: Flags
     rules: Rules
     explanations: Explanations
+    exports: Exports
     changes: Changes
     history: History
     impacts: Impacts
@@ -145,6 +148,7 @@ def create_api() -> FastAPI:
         rules,
         explanations,
         impacts,
+        exports,
         changes,
         history,
         summaries,

@@ -1,0 +1,40 @@
+"""Writes an environment's flags to a file, also while the server runs."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from flagstaff.bootstrap import open_service
+from flagstaff.domain.errors import invalid_field
+from flagstaff.services.exports import ExportFormat
+from flagstaff.settings import Settings
+
+
+def export(
+    project: Annotated[UUID, typer.Option(help="The project's id.")],
+    environment: Annotated[str, typer.Option(help="The environment's key.")],
+    file_format: Annotated[
+        ExportFormat,
+        typer.Option("--format", help="`unleash` for a bootstrap file of SDKs; `flagstaff` for the flags as they are."),
+    ] = ExportFormat.UNLEASH,
+    output: Annotated[Path | None, typer.Option(help="The file to write; by default, standard output.")] = None,
+) -> None:
+    """Write an environment's flags as JSON, for SDKs that start while the server is away."""
+    body = asyncio.run(_export(project, environment, file_format))
+    if output is None:
+        sys.stdout.buffer.write(body)
+        return
+    try:
+        output.write_bytes(body)
+    except OSError as error:
+        raise invalid_field("output", f"cannot be written: {error.strerror}") from error
+
+
+async def _export(project: UUID, environment: str, file_format: ExportFormat) -> bytes:
+    async with open_service(Settings.load(os.environ)) as flagstaff:
+        return await flagstaff.exports.export_for_operator(project, environment, file_format)

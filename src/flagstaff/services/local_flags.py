@@ -1,0 +1,99 @@
+"""Loads flags for applications that evaluate them themselves, translated to Unleash's features.
+
+The loader checks no permissions, because the runtime does not act for a user.
+"""
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+import msgspec
+
+from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.projects import Environment
+from flagstaff.domain.segments import Segment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.unleash.features import Translation, translating
+from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.pacing import in_pieces
+from flagstaff.storage import environments, flags, revisions, rules, segments
+from flagstaff.storage.database import Connection, Database
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEnvironment:
+    """All flags of an environment, their rules and the project's segments, read in one consistent state.
+
+    They are converted in small steps, after the connection has been released.
+    """
+
+    environment: Environment
+    revision: int
+    flags: Iterable[Flag]
+    rules: Iterable[Rule]
+    segments: Iterable[Segment]
+
+    def collecting(self) -> Generator[None, None, tuple[dict[str, TargetedFlag], dict[str, Segment]]]:
+        """The flags with their rules, and the segments, by key."""
+        rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
+        for rule in self.rules:
+            rules_of[rule.flag_id].append(rule)
+            yield
+        collected = {}
+        for flag in self.flags:
+            collected[flag.key] = TargetedFlag(flag, rules_of[flag.id])
+            yield
+        found = {}
+        for segment in self.segments:
+            found[segment.key] = segment
+            yield
+        return collected, found
+
+    def translating(self) -> Generator[None, None, dict[str, Translation]]:
+        """The features by key."""
+        collected, found = yield from self.collecting()
+        conditions = {key: segment.conditions for key, segment in found.items()}
+        translated = yield from translating(self.environment.key, collected, conditions)
+        return translated
+
+    def encoding(self) -> Generator[None, None, LocalFlags]:
+        """The features as JSON."""
+        translated = yield from self.translating()
+        encoded = {}
+        for key in sorted(translated):  # so that all instances agree on the order
+            encoded[key] = _encode(translated[key].feature)
+            yield
+        local = LocalFlags(self.environment.id, self.environment.key, self.revision, encoded)
+        yield from local.composing()
+        return local
+
+
+async def read_environment(connection: Connection, environment: Environment) -> ReadEnvironment:
+    """Read an environment that exists."""
+    revision = await revisions.find_revision(connection, environment.project_id, environment.id)
+    return ReadEnvironment(
+        environment,
+        revision.environment,
+        await flags.list_flags(connection, environment.id),
+        await rules.list_rules_of_environment(connection, environment.id),
+        await segments.list_segments(connection, environment.project_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFlagsSource:
+    """Reads and translates each environment in one consistent state, in small pieces."""
+
+    database: Database
+
+    async def load(self, project_id: UUID, environment_id: UUID) -> LocalFlags | None:
+        """The flags of an environment, or None if the project has no such environment."""
+        async with self.database.read() as connection:
+            environment = await environments.find_environment(connection, project_id, environment_id)
+            if environment is None:
+                return None
+            read = await read_environment(connection, environment)
+        return await in_pieces(read.encoding())
