@@ -30,16 +30,19 @@ from flagstaff.domain.quotas import (
 from flagstaff.mail.message import Mail, invitation, password_reset
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
+from flagstaff.runtime.applications import Applications, Noted
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.propagation import propagate
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.sdk_keys import SdkKeys
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.spool import Spool
+from flagstaff.runtime.streams import Streams
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
+from flagstaff.services.applications import ApplicationReports
 from flagstaff.services.changes import Changes
 from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.environments import Environments
@@ -170,6 +173,10 @@ class Flagstaff:
             has_all=settings.history_attributes == "all",
         )
         retention = timedelta(days=settings.history_retention_days)
+        self._reports = ApplicationReports(self.database, now, retention)
+        self.applications = Applications(self._store_reports, self._supervisor, now)
+        self.streams = Streams(self._supervisor, now)
+        self.snapshots.observe(self.streams.swap)
         self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
         self.connection_bounds = ConnectionBounds(
             most=settings.max_connections,
@@ -251,6 +258,7 @@ class Flagstaff:
             changes=Changes(self.database),
             history=self._history,
             impacts=Impacts(self.database, now),
+            applications=self._reports,
             idempotency=self._idempotency,
             supervisor=self._supervisor,
             instance=instance,
@@ -287,14 +295,18 @@ class Flagstaff:
             self._supervisor.run(_FEED, self._instances.follow, purpose=purpose, is_working=is_working)
             await self._instances.wait_until_connected()
         await self._recorder.start()
+        self.streams.start()
+        self.applications.start()
         self._start_periodic_tasks()
 
     async def stop(self) -> None:
         """Finish running work within a few seconds, and close everything."""
+        await self.streams.stop()
         await asyncio.gather(
             self._supervisor.drain(_DRAIN_SECONDS),
             *(self._supervisor.finish(name, _DRAIN_SECONDS) for name in _PERIODIC),
             self._recorder.stop(_FLUSH_SECONDS),
+            self.applications.stop(_DRAIN_SECONDS),
         )
         await self._supervisor.finish(_FEED, 0)  # other instances no longer wait for this one
         await self._supervisor.drain(0)
@@ -363,7 +375,7 @@ class Flagstaff:
         for name, every_seconds, work, purpose in (
             (_RETRY, _RETRY_SECONDS, self.snapshots.retry, "loads stale projects again"),
             (_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up, "rolls up the counts of evaluations"),
-            (_HISTORY_PURGE, _PURGE_SECONDS, self._upkeep.purge, "deletes old evaluations"),
+            (_HISTORY_PURGE, _PURGE_SECONDS, self._purge_history, "deletes old evaluations"),
             (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
             (
                 _LAST_SEEN,
@@ -374,6 +386,13 @@ class Flagstaff:
             (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self._purge_accounts, "deletes what has expired of accounts"),
         ):
             self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
+
+    async def _store_reports(self, noted: Noted) -> None:
+        await self._reports.store(noted.connections, noted.reports, noted.asked)
+
+    async def _purge_history(self) -> None:
+        await self._upkeep.purge()
+        await self._reports.purge()
 
     async def _write_last_uses(self) -> None:
         await self.sessions.write_last_seen()

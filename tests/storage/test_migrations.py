@@ -64,7 +64,7 @@ from tests.support.builders import (
 from tests.support.history import make_batch, make_layout, make_record, read, write
 from tests.support.stores import Store
 
-REVISIONS = [f"{number:04}" for number in range(1, 21)]
+REVISIONS = [f"{number:04}" for number in range(1, 22)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 

@@ -1434,6 +1434,96 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Connections
+         * @description Which instances of applications that evaluate flags themselves have the environment's present state.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_connections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Reports
+         * @description How often applications that evaluate flags themselves found each flag on and off.
+         *
+         *     These evaluations are not in the history.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_reports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Flag Reports
+         * @description How often applications that evaluate flags themselves found the flag on and off, by hour.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_flag_reports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find Usage
+         * @description Which flags are asked for and do not exist, and which exist and nobody asked for by their keys.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["find_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/accounts": {
         parameters: {
             query?: never;
@@ -2068,6 +2158,63 @@ export interface components {
             holds: boolean;
         };
         /**
+         * ConnectionOut
+         * @description An instance of an application. The names are what it says of itself.
+         */
+        ConnectionOut: {
+            /** Application */
+            application: string;
+            /** Instance */
+            instance: string;
+            /** Connection */
+            connection: string;
+            /** Sdk */
+            sdk: string;
+            /**
+             * Streams
+             * @description Whether it holds a stream open, on which it learns of changes at once.
+             */
+            streams: boolean;
+            /**
+             * Revision
+             * @description The revision that it was sent last.
+             */
+            revision: number;
+            /**
+             * Is Current
+             * @description Whether that is the environment's revision.
+             */
+            is_current: boolean;
+            /**
+             * Seen At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            seen_at: string;
+            /**
+             * Due At
+             * @description When it asks next, if it says how often; null for a stream.
+             */
+            due_at: string | null;
+        };
+        /**
+         * ConnectionsOut
+         * @description The instances that were heard of in the last hour, at most 1,000.
+         */
+        ConnectionsOut: {
+            /** Revision */
+            revision: number;
+            /**
+             * Current
+             * @description How many have the environment's revision.
+             */
+            current: number;
+            /** Total */
+            total: number;
+            /** Connections */
+            connections: components["schemas"]["ConnectionOut"][];
+        };
+        /**
          * CreatedTokenOut
          * @description A new token, with its secret, which is shown only here.
          */
@@ -2617,6 +2764,26 @@ export interface components {
             variant?: string | null;
         };
         /**
+         * FlagReportsOut
+         * @description What applications reported of a flag, by hour.
+         */
+        FlagReportsOut: {
+            /**
+             * Since
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Until
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            /** Hours */
+            hours: components["schemas"]["ReportedHourOut"][];
+        };
+        /**
          * FlagTraceOut
          * @description A flag, with the result that an evaluation would have, and why.
          */
@@ -2976,6 +3143,27 @@ export interface components {
         MessageOut: {
             /** Message */
             message: string;
+        };
+        /**
+         * MissingFlagOut
+         * @description A flag that does not exist but is asked for.
+         */
+        MissingFlagOut: {
+            /** Key */
+            key: string;
+            /**
+             * Asked By
+             * @description How often each application asked for it; `""` stands for evaluations of this one flag here.
+             */
+            asked_by: {
+                [key: string]: number;
+            };
+            /**
+             * Asked At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            asked_at: string;
         };
         /**
          * NewEnvironment
@@ -3534,6 +3722,92 @@ export interface components {
             invitation?: string | null;
         };
         /**
+         * ReportedFlagOut
+         * @description How often an application found a flag on and off.
+         */
+        ReportedFlagOut: {
+            /** Flag Key */
+            flag_key: string;
+            /** Application */
+            application: string;
+            /** Sdk */
+            sdk: string;
+            /** Yes */
+            yes: number;
+            /** No */
+            no: number;
+            /**
+             * Variants
+             * @description How often it got each variant.
+             */
+            variants: {
+                [key: string]: number;
+            };
+            /**
+             * Reported At
+             * Format: date-time
+             * @description When it reported last.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            reported_at: string;
+        };
+        /**
+         * ReportedHourOut
+         * @description The same in the hour that starts at `start`.
+         */
+        ReportedHourOut: {
+            /** Flag Key */
+            flag_key: string;
+            /** Application */
+            application: string;
+            /** Sdk */
+            sdk: string;
+            /** Yes */
+            yes: number;
+            /** No */
+            no: number;
+            /**
+             * Variants
+             * @description How often it got each variant.
+             */
+            variants: {
+                [key: string]: number;
+            };
+            /**
+             * Reported At
+             * Format: date-time
+             * @description When it reported last.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            reported_at: string;
+            /**
+             * Start
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            start: string;
+        };
+        /**
+         * ReportsOut
+         * @description What applications reported in whole hours, altogether. They say neither for whom nor why.
+         */
+        ReportsOut: {
+            /**
+             * Since
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Until
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            /** Flags */
+            flags: components["schemas"]["ReportedFlagOut"][];
+        };
+        /**
          * RequestOptionsOut
          * @description For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads.
          */
@@ -4055,6 +4329,25 @@ export interface components {
              * @description Whether the account meets a demand of a second factor: it has one, or only its provider opens it.
              */
             meets_demand: boolean;
+        };
+        /**
+         * UsageOut
+         * @description Which flags were asked for by their keys since a time. To evaluate all flags asks for none of them.
+         */
+        UsageOut: {
+            /**
+             * Since
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /** Missing */
+            missing: components["schemas"]["MissingFlagOut"][];
+            /**
+             * Unasked
+             * @description The keys of the flags that exist and were not asked for.
+             */
+            unasked: string[];
         };
         /**
          * VariantBody
@@ -10318,6 +10611,327 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SummaryOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_connections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionsOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_reports: {
+        parameters: {
+            query?: {
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportsOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_flag_reports: {
+        parameters: {
+            query?: {
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlagReportsOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    find_usage: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */

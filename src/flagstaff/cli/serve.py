@@ -68,6 +68,7 @@ class _Server(uvicorn.Server):
         for acceptor in self._acceptors:
             acceptor.close()
             await acceptor.wait_closed()
+        await self._flagstaff.streams.stop()  # they would take all of the time that running requests have
         await super().shutdown(sockets)
 
     @contextmanager

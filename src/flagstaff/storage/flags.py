@@ -63,6 +63,7 @@ _prerequisites = sa.select(_columns.key, _columns.prerequisites).where(
 _variants = sa.select(_columns.key, _columns.variants).where(
     _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
 )
+_all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"))
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
 _variant_characters = sa.select(
     sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
@@ -108,6 +109,11 @@ async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Col
     """Those of these keys that a flag of the environment has."""
     rows = await connection.execute(_keys, {"environment": environment_id, "keys": list(keys)})
     return set(rows.scalars())
+
+
+async def list_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:
+    """The keys of an environment's flags."""
+    return set((await connection.execute(_all_keys, {"environment": environment_id})).scalars())
 
 
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:

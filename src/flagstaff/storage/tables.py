@@ -551,3 +551,47 @@ recorded_bytes = sa.Table(
     schema=HISTORY,
     sqlite_with_rowid=False,
 )
+
+# The instances of applications that evaluate flags themselves; see history/connections.py.
+connections = sa.Table(
+    "connections",
+    metadata,
+    sa.Column("environment_id", sa.Uuid, primary_key=True),
+    sa.Column("application", sa.Text, primary_key=True),
+    sa.Column("identity", sa.Text, primary_key=True),
+    sa.Column("instance", sa.Text, nullable=False),
+    sa.Column("sdk", sa.Text, nullable=False),
+    sa.Column("interval_milliseconds", sa.BigInteger),
+    sa.Column("revision", sa.BigInteger, nullable=False),
+    sa.Column("seen_at", Moment, nullable=False, index=True),
+    sa.Column("streams", sa.Boolean, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# What these applications report: how often each result of a flag occurred in an hour, which is counted from 1970. The
+# result is "yes", "no" or "variant:" with a variant's key; see history/reports.py.
+reported_counts = sa.Table(
+    "reported_counts",
+    metadata,
+    sa.Column("environment_id", sa.Uuid, primary_key=True),
+    sa.Column("hour", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("flag_key", sa.Text, primary_key=True),
+    sa.Column("application", sa.Text, primary_key=True),
+    sa.Column("sdk", sa.Text, primary_key=True),
+    sa.Column("result", sa.Text, primary_key=True),
+    sa.Column("count", sa.BigInteger, nullable=False),
+    sa.Column("reported_at", Moment, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# The windows of time that were reported lately, so that a repeated report is recognised.
+reported_windows = sa.Table(
+    "reported_windows",
+    metadata,
+    sa.Column("window", sa.LargeBinary, primary_key=True),
+    sa.Column("reported_at", Moment, nullable=False, index=True),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)

@@ -17,6 +17,7 @@ from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
+from flagstaff.services.applications import ApplicationReports
 from flagstaff.services.changes import Changes
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
@@ -50,6 +51,7 @@ from flagstaff.web.management import (
     access_tokens,
     accounts,
     administration,
+    applications,
     changes,
     environments,
     explanations,
@@ -107,6 +109,7 @@ class State:
     changes: Changes
     history: History
     impacts: Impacts
+    applications: ApplicationReports
     idempotency: Idempotency
     supervisor: Supervisor
     instance: Instance
@@ -152,6 +155,7 @@ def create_api() -> FastAPI:
         changes,
         history,
         summaries,
+        applications,
         administration,
         instance,
         health,

@@ -137,7 +137,8 @@ class Edge:
         if scope["path"] == self._evaluate_path or scope["path"].startswith(f"{self._evaluate_path}/"):
             self._metrics.evaluate_responses[exchange.status] += 1
             return  # the history has every evaluation, and can be searched
-        self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
+        if not scope["state"].get("is_stream"):  # which lasts as long as its client likes
+            self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
             peer = scope.get("client")
             log.info(

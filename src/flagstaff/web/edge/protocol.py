@@ -18,6 +18,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from flagstaff.web.edge.heads import objection
 from flagstaff.web.edge.refusals import Refusals
 
+TRANSPORT = "flagstaff.transport"
+"""The extension of a request's scope with its connection's transport, to which runtime/streams.py writes events."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -131,6 +134,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fail(*refusal)
         if self.parser.should_upgrade():
             return  # `_parse` parses it again as an ordinary request
+        self.scope["extensions"] = cast("dict[str, dict[object, object]]", {TRANSPORT: self.transport})
         super().on_headers_complete()
         self.await_client(Phase.BODY, self.bounds.body_ticks)
 

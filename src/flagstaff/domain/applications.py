@@ -1,0 +1,69 @@
+"""Applications that evaluate flags themselves: who they say they are, and what they report.
+
+All of it is what clients claim. Texts are shortened and numbers bounded when they are read, and nothing is decided by
+them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+TEXT_MAX_LENGTH = 100
+UNNAMED = "unknown"
+
+
+class Client(NamedTuple):
+    """An instance of an application. `connection` tells it apart from others; it may be empty, as the others may.
+
+    `interval_seconds` is how often it asks for its flags, if it says so.
+    """
+
+    application: str
+    instance: str
+    connection: str
+    sdk: str
+    interval_seconds: float | None = None
+
+    @property
+    def identity(self) -> str:
+        """What tells the instances of an application apart."""
+        return self.connection or self.instance
+
+
+@dataclass(frozen=True, slots=True)
+class FlagCounts:
+    """How often an application found a flag on and off, and how often it got each variant."""
+
+    yes: int = 0
+    no: int = 0
+    variants: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an instance of an application counted in a window of time, by flag.
+
+    `window` is a digest of the window and of who sent it; a client may send the same window twice.
+    """
+
+    environment_id: UUID
+    client: Client
+    window: bytes
+    counts: Mapping[str, FlagCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What is known of an instance of an application: the revision that it has, and when it was last heard of.
+
+    `streams` says whether it holds a stream open, on which it hears of changes at once; otherwise it asks every
+    `client.interval_seconds`.
+    """
+
+    environment_id: UUID
+    client: Client
+    revision: int
+    seen_at: datetime
+    streams: bool

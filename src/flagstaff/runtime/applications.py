@@ -1,0 +1,140 @@
+"""Collects what is known of applications that evaluate flags themselves, and passes it to the store every second.
+
+Everything is bounded: clients choose their names and what they report.
+"""
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+
+from flagstaff.domain.applications import Client, Connection, Report
+from flagstaff.domain.errors import Error, unavailable
+from flagstaff.runtime.supervisor import Supervisor
+
+log = structlog.get_logger(__name__)
+
+WRITE = "applications-write"
+WRITE_SECONDS = 1.0
+REFRESH_SECONDS = 60.0
+"""How often an open stream is written as heard of. The store forgets to count it as open some time later."""
+CONNECTIONS_MAX = 1_000  # for each environment
+WAITING_FLAGS_MAX = 50_000
+ASKED_MAX = 1_000  # different flags of an environment within a write's interval
+_REFRESH = timedelta(seconds=REFRESH_SECONDS)
+
+AskedFlag = tuple[UUID, str]
+"""An environment's id and a flag's key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What was collected since the last write."""
+
+    connections: Sequence[Connection]
+    reports: Sequence[Report]
+    asked: Mapping[AskedFlag, int]
+
+
+class Applications:
+    """What applications said since the last write, and the instances that were heard of lately."""
+
+    def __init__(
+        self, write: Callable[[Noted], Awaitable[None]], supervisor: Supervisor, now: Callable[[], datetime]
+    ) -> None:
+        """`write` stores what was collected. It may get the same again if it raised an error."""
+        self.dropped = 0
+        """How many flags of reports were not counted, because the store did not accept those before."""
+        self._write = write
+        self._supervisor = supervisor
+        self._now = now
+        self._known: defaultdict[UUID, OrderedDict[tuple[str, str], Connection]] = defaultdict(OrderedDict)
+        self._changed: set[tuple[UUID, tuple[str, str]]] = set()
+        self._reports: list[Report] = []
+        self._waiting_flags = 0
+        self._asked: Counter[AskedFlag] = Counter()
+        self._asked_of: Counter[UUID] = Counter()
+
+    def start(self) -> None:
+        """Start to write."""
+        self._supervisor.run_every(WRITE, WRITE_SECONDS, self.write, purpose="stores what applications report")
+
+    async def stop(self, deadline_seconds: float) -> None:
+        """Write the rest; if that is not possible, it is lost, which is logged."""
+        await self._supervisor.finish(WRITE, deadline_seconds)
+        try:
+            await self.write()
+        except Error as error:
+            log.warning("reports_lost", flags=self._waiting_flags, reason=error.message)
+
+    def require_room(self, flags: int) -> None:
+        """Raise Error UNAVAILABLE if a report of this many flags cannot be kept, so that its client sends it again."""
+        if self._waiting_flags + flags > WAITING_FLAGS_MAX:
+            self.dropped += flags
+            raise unavailable("Reports cannot be stored right now. Send this one again later.")
+
+    def note_report(self, report: Report) -> None:
+        """Count a report; `require_room` must have been called."""
+        self._waiting_flags += len(report.counts)
+        self._reports.append(report)
+
+    def note_asked(self, environment_id: UUID, flag_key: str) -> None:
+        """Note that a flag, which need not exist, was asked for by its key."""
+        asked = environment_id, flag_key
+        if asked not in self._asked:
+            if self._asked_of[environment_id] >= ASKED_MAX:
+                return
+            self._asked_of[environment_id] += 1
+        self._asked[asked] += 1
+
+    def note_poll(self, environment_id: UUID, client: Client, revision: int) -> None:
+        """Note that an instance asked for its flags and has this revision now."""
+        self._note(Connection(environment_id, client, revision, self._now(), streams=False))
+
+    def note_streams(self, environment_id: UUID, clients: Iterable[Client], revision: int) -> None:
+        """Note that instances have been sent this revision on their open streams."""
+        now = self._now()
+        for client in clients:
+            self._note(Connection(environment_id, client, revision, now, streams=True))
+
+    def note_closed(self, environment_id: UUID, client: Client) -> None:
+        """Note that an instance's stream has ended."""
+        known = self._known[environment_id].get((client.application, client.identity))
+        if known is not None and known.streams:
+            self._note(replace(known, seen_at=self._now(), streams=False))
+
+    async def write(self) -> None:
+        """Store what was collected; raises Error UNAVAILABLE, and keeps it, if that is not possible."""
+        self._note_open_streams()
+        changed, reports, asked = self._changed, self._reports, self._asked
+        if not (changed or reports or asked):
+            return
+        self._changed, self._reports, self._asked = set(), [], Counter()
+        self._asked_of.clear()
+        connections = [self._known[environment_id][key] for environment_id, key in changed]
+        try:
+            await self._write(Noted(connections, reports, asked))
+        except BaseException:
+            self._changed |= changed
+            self._reports = reports + self._reports
+            raise
+        self._waiting_flags -= sum(len(report.counts) for report in reports)
+
+    def _note(self, seen: Connection) -> None:
+        known = self._known[seen.environment_id]
+        key = seen.client.application, seen.client.identity
+        if key not in known and len(known) >= CONNECTIONS_MAX:
+            oldest, _ = known.popitem(last=False)
+            self._changed.discard((seen.environment_id, oldest))
+        known[key] = seen
+        known.move_to_end(key)
+        self._changed.add((seen.environment_id, key))
+
+    def _note_open_streams(self) -> None:
+        due = self._now() - _REFRESH
+        for known in tuple(self._known.values()):
+            for each in [each for each in known.values() if each.streams and each.seen_at <= due]:
+                self._note(replace(each, seen_at=self._now()))

@@ -1,0 +1,44 @@
+"""Short-lived tokens with which browsers open streams: their EventSource sends no headers, so the URL has the token.
+
+A token names the SDK key for which it was made and the period until whose end it is valid, with an HMAC (RFC 2104) of
+both. All instances make the same one in the same period, so that a client that asks again keeps its connection.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+PERIOD_SECONDS = 3600
+_DIGEST_BYTES = 16
+_PURPOSE = b"flagstaff stream token"
+_TEXT_MAX_LENGTH = 100
+
+
+class StreamTokens:
+    """Makes and reads the tokens of one instance or of several with the same secret key."""
+
+    def __init__(self, secret_key: str, now: Callable[[], datetime]) -> None:
+        self._key = hmac.digest(secret_key.encode(), _PURPOSE, hashlib.sha256)
+        self._now = now
+
+    def period(self) -> int:
+        """The number of the present period. Its tokens are valid until the end of the next."""
+        return int(self._now().timestamp()) // PERIOD_SECONDS
+
+    def make(self, key_id: UUID) -> str:
+        """A token for the owner of an SDK key, valid for one to two periods."""
+        return self._sign(f"{key_id.hex}.{self.period() + 1}")
+
+    def read(self, token: str) -> UUID | None:
+        """The id of the SDK key that a token is for; None if it is invalid or has expired."""
+        signed, _, _ = token[:_TEXT_MAX_LENGTH].rpartition(".")
+        if not hmac.compare_digest(self._sign(signed).encode(), token.encode(errors="surrogatepass")):
+            return None
+        key_id, _, last_period = signed.partition(".")
+        return UUID(key_id) if int(last_period) >= self.period() else None
+
+    def _sign(self, signed: str) -> str:
+        digest = hmac.digest(self._key, signed.encode(errors="surrogatepass"), hashlib.sha256)
+        return f"{signed}.{digest[:_DIGEST_BYTES].hex()}"

@@ -1,0 +1,228 @@
+"""The open streams of server-sent events, on which applications learn of changes.
+
+A stream belongs to a topic: what is told, and of which environment. Events are written straight to the connections,
+some at a time, so that evaluations are answered in between however many streams are open. Nothing is kept for a client
+that reads too slowly: its connection is closed, and it gets the present state when it connects again.
+"""
+
+import asyncio
+from asyncio import Transport
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+import structlog
+
+from flagstaff.domain.errors import Error, unavailable
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.pacing import in_pieces
+from flagstaff.runtime.supervisor import Supervisor, is_set_within
+
+log = structlog.get_logger(__name__)
+
+PUBLISH, KEEP_ALIVE = "stream-publish", "stream-keep-alive"
+KEEP_ALIVE_SECONDS = 10.0  # Unleash's client for Python gives up after 30 seconds without a byte
+RETRY_SECONDS = 1.0
+UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
+_COMMENT = b":\n\n"
+_LAST_CHUNK = b"0\r\n\r\n"
+
+
+class Topic(NamedTuple):
+    """What the streams of one kind tell about an environment."""
+
+    kind: str
+    project_id: UUID
+    environment_id: UUID
+
+
+class Feed(Protocol):
+    """Makes the events of a topic."""
+
+    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+        """The event that tells of an environment's new state; None if there is nothing to tell.
+
+        Raises:
+            Error: UNAVAILABLE; it is asked again shortly.
+        """
+
+
+@dataclass(eq=False, slots=True)
+class Stream:
+    """An open connection whose response's head has been sent, and whose body is sent in chunks.
+
+    It is for the owner of the SDK key `key_id`, which expires at `expires_at` unless that is None.
+    """
+
+    transport: Transport
+    key_id: UUID
+    expires_at: datetime | None = None
+
+    def send(self, event: bytes) -> None:
+        """Send an event."""
+        self.transport.write(chunk(event))
+
+    def end(self) -> None:
+        """Finish the response, and close the connection once the client has it."""
+        if not self.transport.is_closing():
+            self.transport.write(_LAST_CHUNK)
+            self.transport.close()
+
+
+@dataclass(eq=False, slots=True)
+class _OpenTopic:
+    """A topic with streams. `told` is the state of which they were told last."""
+
+    feed: Feed
+    told: EnvironmentSnapshot
+    streams: set[Stream] = field(default_factory=set)
+
+
+class Streams:
+    """All open streams of this process."""
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        now: Callable[[], datetime],
+        *,
+        keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self.dropped = 0
+        """How many streams were closed because their clients read too slowly."""
+        self._supervisor = supervisor
+        self._now = now
+        self._keep_alive_seconds = keep_alive_seconds
+        self._retry_seconds = retry_seconds
+        self._topics: dict[Topic, _OpenTopic] = {}
+        self._of_project: defaultdict[UUID, set[Topic]] = defaultdict(set)
+        self._news: dict[Topic, EnvironmentSnapshot | None] = {}  # what the streams have not been told; None: deleted
+        self._has_news = asyncio.Event()
+        self._is_ending = False
+
+    def __len__(self) -> int:
+        return sum(len(topic.streams) for topic in self._topics.values())
+
+    def start(self) -> None:
+        """Start to publish news."""
+        self._supervisor.run(PUBLISH, self._publish_forever, purpose="tells open streams of changes")
+        self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds, self._keep_alive)
+
+    async def stop(self) -> None:
+        """End all streams; no others are opened any more."""
+        self._is_ending = True
+        await in_pieces(self._end(stream for topic in self._topics.values() for stream in tuple(topic.streams)))
+        await self._supervisor.finish(KEEP_ALIVE, 0)
+        await self._supervisor.finish(PUBLISH, 0)
+
+    def require_open(self) -> None:
+        """Raise Error UNAVAILABLE while the process stops."""
+        if self._is_ending:
+            raise unavailable("The server is stopping. Connect again.")
+
+    def open(
+        self,
+        topic: Topic,
+        stream: Stream,
+        environment: EnvironmentSnapshot,
+        make_feed: Callable[[EnvironmentSnapshot], Feed],
+    ) -> None:
+        """Tell a stream, which has been sent the state of `environment` or a later one, of those that follow.
+
+        `make_feed` is called for a topic's first stream.
+        """
+        opened = self._topics.get(topic)
+        if opened is None:
+            opened = self._topics[topic] = _OpenTopic(make_feed(environment), environment)
+            self._of_project[topic.project_id].add(topic)
+        opened.streams.add(stream)
+
+    def close(self, topic: Topic, stream: Stream) -> None:
+        """Forget a stream, which the client or the server has ended."""
+        opened = self._topics.get(topic)
+        if opened is None:
+            return
+        opened.streams.discard(stream)
+        if not opened.streams:
+            del self._topics[topic]
+            self._of_project[topic.project_id].discard(topic)
+            if not self._of_project[topic.project_id]:
+                del self._of_project[topic.project_id]
+            self._news.pop(topic, None)
+
+    def swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
+        """Note a project's new snapshot, of which its streams have to be told; None if it was deleted."""
+        topics = self._of_project.get(project_id)
+        if not topics:
+            return
+        environments = {each.environment_id: each for each in project.environments.values()} if project else {}
+        for topic in topics:
+            environment = environments.get(topic.environment_id)
+            if environment is not self._topics[topic].told or topic in self._news:
+                self._news[topic] = environment
+                self._has_news.set()
+
+    async def _publish_forever(self) -> None:
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            failed = [topic for topic in tuple(self._news) if not await self._publish(topic)]
+            if failed:
+                await is_set_within(self._has_news, self._retry_seconds)
+                self._has_news.set()
+
+    async def _publish(self, topic: Topic) -> bool:
+        """Tell a topic's streams of its news; return whether that was possible."""
+        opened = self._topics.get(topic)
+        if opened is None or topic not in self._news:
+            return True
+        environment = self._news[topic]
+        if environment is None:
+            await in_pieces(self._end(tuple(opened.streams)))
+            return True
+        allowed = {key.key_id for key in environment.sdk_keys.values()}
+        await in_pieces(self._end([stream for stream in opened.streams if stream.key_id not in allowed]))
+        try:
+            event = await opened.feed.news(environment)
+        except Error as error:
+            log.warning("change_not_told", kind=topic.kind, reason=error.message)
+            return False
+        opened.told = environment
+        if self._news.get(topic) is environment:
+            del self._news[topic]
+        if event is not None:
+            await in_pieces(self._write(tuple(opened.streams), event))
+        return True
+
+    async def _keep_alive(self) -> None:
+        """Show proxies and clients that the connections live, and end those whose key has expired."""
+        streams = [stream for topic in self._topics.values() for stream in topic.streams]
+        now = self._now()
+        await in_pieces(self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now))
+        await in_pieces(self._write(streams, _COMMENT))
+
+    def _write(self, streams: Iterable[Stream], event: bytes) -> Generator[None, None, None]:
+        data = chunk(event)
+        for stream in streams:
+            transport = stream.transport
+            if transport.get_write_buffer_size() > UNREAD_MAX_BYTES:
+                self.dropped += 1
+                transport.abort()
+            elif not transport.is_closing():
+                transport.write(data)
+            yield
+
+    @staticmethod
+    def _end(streams: Iterable[Stream]) -> Generator[None, None, None]:
+        for stream in streams:
+            stream.end()
+            yield
+
+
+def chunk(event: bytes) -> bytes:
+    """An event as a chunk of a response's body."""
+    return b"%x\r\n%b\r\n" % (len(event), event)

@@ -1,0 +1,186 @@
+"""What applications that evaluate flags themselves report, and which flags are asked for by name.
+
+Counts are booked in the hour in which they arrive, because clients' clocks are not to be relied on.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.domain.applications import Report
+from flagstaff.storage import dialect, tables
+from flagstaff.storage.tables import microseconds, moment
+
+YES, NO, VARIANT, ASKED = "yes", "no", "variant:", "asked"
+HOUR = timedelta(hours=1)
+WINDOWS_REMEMBERED = timedelta(days=2)
+_MICROSECONDS_AN_HOUR = 3600 * 10**6
+
+_counts = tables.reported_counts.c
+_windows = tables.reported_windows.c
+_key = (_counts.environment_id, _counts.hour, _counts.flag_key, _counts.application, _counts.sdk, _counts.result)
+_add = dialect.upsert(
+    tables.reported_counts,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=list(_key),
+        set_={"count": _counts.count + insert.excluded.count, "reported_at": insert.excluded.reported_at},
+    ),
+)
+_remember = dialect.upsert(
+    tables.reported_windows, lambda insert: insert.on_conflict_do_nothing().returning(_windows.window)
+)
+
+
+class CountKey(NamedTuple):
+    """What is counted: a result of a flag in an application. `ASKED` is counted without an application."""
+
+    environment_id: UUID
+    flag_key: str
+    application: str
+    sdk: str
+    result: str
+
+
+class ReportedCount(NamedTuple):
+    """How often a result of a flag was reported by an application, and when last.
+
+    `hour` is the hour in which it was; 0 in sums over several.
+    """
+
+    hour: int
+    flag_key: str
+    application: str
+    sdk: str
+    result: str
+    times: int
+    reported_at: datetime
+
+
+_by_flag = (_counts.flag_key, _counts.application, _counts.sdk, _counts.result)
+
+
+def hour_of(at: datetime) -> int:
+    """The hour of a moment, counted from 1970."""
+    return microseconds(at) // _MICROSECONDS_AN_HOUR
+
+
+def hour_start(hour: int) -> datetime:
+    """When an hour starts."""
+    return moment(hour * _MICROSECONDS_AN_HOUR)
+
+
+async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at: datetime) -> int:
+    """Add reports to the counts, without those that were added before. Returns how many were new."""
+    added: Counter[CountKey] = Counter()
+    new = 0
+    for report in sorted(reports, key=lambda each: each.window):  # in one order, so that instances cannot deadlock
+        remembered = await connection.execute(_remember(connection), {"window": report.window, "reported_at": at})
+        if remembered.first() is None:
+            continue
+        new += 1
+        added.update(_counts_of(report))
+    await add_counts(connection, added, at)
+    return new
+
+
+async def add_counts(connection: AsyncConnection, added: Mapping[CountKey, int], at: datetime) -> None:
+    """Add to the counts of the hour."""
+    hour = hour_of(at)
+    rows = [{**key._asdict(), "hour": hour, "count": count, "reported_at": at} for key, count in sorted(added.items())]
+    if rows:
+        await connection.execute(_add(connection), rows)
+
+
+async def list_flag_counts(
+    connection: AsyncConnection, environment_id: UUID, flag_key: str, since: datetime, until: datetime
+) -> list[ReportedCount]:
+    """What was reported of a flag in the hours from `since` until `until`, by hour and application."""
+    query = (
+        sa.select(_counts.hour, *_by_flag, _counts.count, _counts.reported_at)
+        .where(*_reported_between(environment_id, since, until), _counts.flag_key == flag_key)
+        .order_by(*_key)
+    )
+    return [ReportedCount(*row) for row in await connection.execute(query)]
+
+
+async def sum_counts(
+    connection: AsyncConnection, environment_id: UUID, since: datetime, until: datetime, limit: int
+) -> list[ReportedCount]:
+    """What was reported in these hours in sum, by flag and application; at most `limit` sums."""
+    query = (
+        sa.select(sa.literal(0), *_by_flag, sa.func.sum(_counts.count), sa.func.max(_counts.reported_at))
+        .where(*_reported_between(environment_id, since, until))
+        .group_by(*_by_flag)
+        .order_by(*_by_flag)
+        .limit(limit)
+    )
+    rows = await connection.execute(query)
+    return [ReportedCount(*row)._replace(times=int(row[-2])) for row in rows]  # a sum is a decimal in PostgreSQL
+
+
+async def list_flags_asked_for(
+    connection: AsyncConnection, environment_id: UUID, since: datetime
+) -> Sequence[tuple[str, str, int, datetime]]:
+    """The flags that were asked for or reported: key, application, how often and when last, the most often first."""
+    count = sa.func.sum(_counts.count)
+    query = (
+        sa.select(_counts.flag_key, _counts.application, count, sa.func.max(_counts.reported_at))
+        .where(
+            _counts.environment_id == environment_id,
+            _counts.hour >= hour_of(since),
+            _counts.result.in_((YES, NO, ASKED)),
+        )
+        .group_by(_counts.flag_key, _counts.application)
+        .order_by(count.desc(), _counts.flag_key, _counts.application)
+    )
+    rows = await connection.execute(query)
+    return [(key, application, int(total), at) for key, application, total, at in rows]
+
+
+async def list_reported_environments(connection: AsyncConnection) -> set[UUID]:
+    """The environments of which something was reported, whether or not they exist."""
+    return set((await connection.execute(sa.select(_counts.environment_id).distinct())).scalars())
+
+
+async def delete_reports(connection: AsyncConnection, environment_id: UUID) -> None:
+    """Delete everything that was reported of an environment."""
+    await connection.execute(tables.reported_counts.delete().where(_counts.environment_id == environment_id))
+
+
+async def delete_reports_before(connection: AsyncConnection, oldest: datetime) -> None:
+    """Delete the counts of the hours before a moment's."""
+    await connection.execute(tables.reported_counts.delete().where(_counts.hour < hour_of(oldest)))
+
+
+async def forget_windows(connection: AsyncConnection, before: datetime) -> None:
+    """Forget which windows were reported before a moment."""
+    await connection.execute(tables.reported_windows.delete().where(_windows.reported_at < before))
+
+
+def _reported_between(environment_id: UUID, since: datetime, until: datetime) -> list[sa.ColumnElement[bool]]:
+    return [
+        _counts.environment_id == environment_id,
+        _counts.hour >= hour_of(since),
+        _counts.hour < hour_of(until),
+        _counts.result != ASKED,
+    ]
+
+
+def _counts_of(report: Report) -> dict[CountKey, int]:
+    found: dict[CountKey, int] = {}
+    for flag_key, counts in report.counts.items():
+        results: Iterable[tuple[str, int]] = (
+            (YES, counts.yes),
+            (NO, counts.no),
+            *((f"{VARIANT}{key}", count) for key, count in counts.variants.items()),
+        )
+        for result, count in results:
+            if count:
+                client = report.client
+                found[CountKey(report.environment_id, flag_key, client.application, client.sdk, result)] = count
+    return found

@@ -1,0 +1,62 @@
+"""Serves a stream of server-sent events: its head, its first event, and then nothing until it ends.
+
+runtime/streams.py writes the other events.
+"""
+
+import random
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.runtime.streams import Stream
+from flagstaff.web.edge.protocol import TRANSPORT
+
+_HEAD = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [
+        (b"content-type", b"text/event-stream"),
+        (b"cache-control", b"no-store"),
+        (b"x-accel-buffering", b"no"),  # nginx would collect events until it has some kilobytes of them
+    ],
+}
+# When the server stops, its clients connect again over this time instead of all at once.
+_RETRY_MILLISECONDS = (500, 5_000)
+
+
+async def serve_stream(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    *,
+    key_id: UUID,
+    expires_at: datetime | None,
+    begin: Callable[[Stream], bytes],
+    end: Callable[[Stream], None],
+) -> None:
+    """Serve a stream until the client or the server ends it.
+
+    `begin` opens it and returns its first event; `end` is called in any case.
+    """
+    scope["state"]["is_stream"] = True
+    await send(_HEAD)
+    stream = Stream(scope["extensions"][TRANSPORT], key_id, expires_at)
+    try:
+        stream.send(retry_line() + begin(stream))
+        while (await receive())["type"] != "http.disconnect":
+            pass
+    finally:
+        end(stream)
+
+
+def event(name: str | None, number: int, data: bytes) -> bytes:
+    """A server-sent event; `data` is one line."""
+    head = b"id: %d\n" % number
+    return head + (b"event: %b\n" % name.encode() if name else b"") + b"data: " + data + b"\n\n"
+
+
+def retry_line() -> bytes:
+    """How long the client waits before it connects again: a different time for each."""
+    return b"retry: %d\n\n" % random.randint(*_RETRY_MILLISECONDS)  # noqa: S311 - no secret

@@ -1,0 +1,223 @@
+"""Open streams: who is told what, and when a stream ends. The connections are real sockets."""
+
+import asyncio
+import socket
+from asyncio import Transport
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import cast
+from uuid import UUID, uuid4
+
+import pytest
+
+from flagstaff.domain.errors import Error, unavailable
+from flagstaff.domain.sdk_keys import KeyInForce, KeyKind
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.runtime.streams import UNREAD_MAX_BYTES, Stream, Streams, Topic
+from flagstaff.runtime.supervisor import Supervisor
+from tests.support.builders import make_environment, make_project
+from tests.support.clock import Clock
+
+PROJECT = make_project()
+HOUR = timedelta(hours=1)
+
+
+class Feed:
+    """Tells the revision, or fails as often as a test says."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+        self.may_go = asyncio.Event()
+        self.may_go.set()
+
+    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+        await self.may_go.wait()
+        if self.failures:
+            self.failures -= 1
+            raise unavailable("not now")
+        return b"data: %d\n\n" % environment.revision
+
+
+class Client:
+    """The other end of a stream."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+
+    async def next(self) -> str:
+        """The next event, without its chunk; an empty text at the end of the response."""
+        async with asyncio.timeout(5):
+            size = int(await self._reader.readline(), 16)
+            data = await self._reader.readexactly(size + 2)
+        return data.decode().strip()
+
+    async def is_cut_off(self) -> bool:
+        """Whether the connection ends before the response does."""
+        async with asyncio.timeout(5):
+            return not (await self._reader.read()).endswith(b"0\r\n\r\n")
+
+
+class World:
+    """An environment whose states a test makes, and its streams."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.supervisor = Supervisor()
+        self.streams = Streams(self.supervisor, self.clock, keep_alive_seconds=3600, retry_seconds=0.01)
+        self.key_id = uuid4()
+        self.environment = replace(
+            compile_environment(make_environment(PROJECT.id), []), sdk_keys=self.keys(self.key_id)
+        )
+        self.topic = Topic("test", PROJECT.id, self.environment.environment_id)
+        self.feed = Feed()
+        self.writers: list[asyncio.StreamWriter] = []
+
+    @staticmethod
+    def keys(*ids: UUID) -> dict[bytes, KeyInForce]:
+        return {each.bytes: KeyInForce(each, KeyKind.SERVER, None) for each in ids}
+
+    async def open(
+        self, topic: Topic | None = None, key_id: UUID | None = None, expires_at: object = None
+    ) -> tuple[Client, Stream]:
+        here, there = socket.socketpair()
+        _, server = await asyncio.open_connection(sock=here)
+        reader, client = await asyncio.open_connection(sock=there)
+        self.writers += [server, client]
+        stream = Stream(cast("Transport", server.transport), key_id or self.key_id, expires_at)  # type: ignore[arg-type]
+        self.streams.open(topic or self.topic, stream, self.environment, lambda _: self.feed)
+        return Client(reader), stream
+
+    def swap(self, revision: int, **values: object) -> None:
+        self.environment = replace(self.environment, revision=revision, **values)  # type: ignore[arg-type]
+        snapshot = ProjectSnapshot(PROJECT.id, "sdk_x", {self.environment.environment_key: self.environment})
+        self.streams.swap(PROJECT.id, snapshot)
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    made = World()
+    made.streams.start()
+    yield made
+    await made.streams.stop()
+    for writer in made.writers:
+        writer.close()
+    await made.supervisor.drain(0)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+async def test_a_process_that_stops_opens_none(world: World) -> None:
+    world.streams.require_open()
+    await world.streams.stop()
+    with pytest.raises(Error, match="Connect again"):
+        world.streams.require_open()
+
+
+async def test_a_change_is_told_to_the_streams_of_its_environment_only(world: World) -> None:
+    told, _ = await world.open()
+    other, other_stream = await world.open(Topic("test", uuid4(), uuid4()))
+    world.swap(7)
+    assert await told.next() == "data: 7"
+    other_stream.send(b"the first\n\n")
+    assert await other.next() == "the first"
+
+
+async def test_changes_of_other_projects_tell_nothing(world: World) -> None:
+    told, _ = await world.open()
+    world.streams.swap(uuid4(), None)
+    world.swap(8)
+    assert await told.next() == "data: 8"
+
+
+async def test_a_state_that_is_the_same_is_not_told_again(world: World) -> None:
+    told, _ = await world.open()
+    world.swap(7)
+    assert await told.next() == "data: 7"
+    snapshot = ProjectSnapshot(PROJECT.id, "sdk_x", {"production": world.environment})
+    world.streams.swap(PROJECT.id, snapshot)
+    world.swap(9)
+    assert await told.next() == "data: 9"
+
+
+async def test_what_cannot_be_told_now_is_told_later(world: World) -> None:
+    told, _ = await world.open()
+    world.feed.failures = 3
+    world.swap(7)
+    assert await told.next() == "data: 7"
+
+
+async def test_a_state_that_follows_while_another_is_told_is_told_next(world: World) -> None:
+    told, _ = await world.open()
+    world.feed.may_go.clear()
+    world.swap(7)
+    await asyncio.sleep(0)
+    world.swap(8)
+    world.feed.may_go.set()
+    assert (await told.next()) in ("data: 7", "data: 8")
+    world.swap(9)
+    while await told.next() != "data: 9":
+        pass
+
+
+async def test_the_streams_of_a_revoked_key_end_and_others_go_on(world: World) -> None:
+    other_key = uuid4()
+    world.swap(1, sdk_keys=world.keys(world.key_id, other_key))
+    revoked, _ = await world.open()
+    kept, _ = await world.open(key_id=other_key)
+    world.swap(7, sdk_keys=world.keys(other_key))
+    assert await revoked.next() == ""
+    assert await kept.next() == "data: 7"
+
+
+async def test_the_streams_of_a_deleted_environment_and_project_end(world: World) -> None:
+    for project in (ProjectSnapshot(PROJECT.id, "sdk_x", {}), None):
+        told, stream = await world.open()
+        world.streams.swap(PROJECT.id, project)
+        assert await told.next() == ""
+        world.streams.close(world.topic, stream)
+
+
+async def test_the_streams_of_a_key_end_when_it_expires(world: World) -> None:
+    expiring, _ = await world.open(expires_at=world.clock.at + HOUR)
+    kept, _ = await world.open()
+    await world.streams._keep_alive()
+    assert await expiring.next() == await kept.next() == ":"
+    world.clock.advance(hours=1)
+    await world.streams._keep_alive()
+    assert await expiring.next() == ""
+    assert await kept.next() == ":"
+
+
+async def test_a_client_that_does_not_read_is_dropped_and_others_are_told(world: World) -> None:
+    slow, stream = await world.open()
+    quick, _ = await world.open()
+    while stream.transport.get_write_buffer_size() <= UNREAD_MAX_BYTES:
+        stream.send(b":" + b"x" * UNREAD_MAX_BYTES + b"\n\n")
+    world.swap(7)
+    assert await quick.next() == "data: 7"
+    assert world.streams.dropped == 1
+    assert await slow.is_cut_off()
+
+
+async def test_a_stop_ends_every_response(world: World) -> None:
+    clients = [(await world.open())[0] for _ in range(20)]
+    await world.streams.stop()
+    assert [await client.next() for client in clients] == [""] * 20
+
+
+async def test_a_topic_without_streams_is_forgotten(world: World) -> None:
+    _, stream = await world.open()
+    assert len(world.streams) == 1
+    world.swap(7)
+    world.streams.close(world.topic, stream)
+    world.streams.close(world.topic, stream)
+    assert len(world.streams) == 0
+    assert not world.streams._topics
+    assert not world.streams._of_project
+    assert not world.streams._news

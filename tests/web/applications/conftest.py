@@ -1,0 +1,43 @@
+"""What applications report, without a client: reports and polls as the ways in pass them on."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.applications import Client, FlagCounts, Report
+from tests.support.api import Json
+from tests.support.clock import Clock
+
+MakeReport = Callable[..., Report]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The time at which reports arrive."""
+    return Clock()
+
+
+def make_client(**values: Any) -> Client:
+    """An instance of an application."""
+    named = {"application": "checkout", "instance": "pod-1", "connection": "", "sdk": "unleash-python:6.9.1"}
+    return Client(**{**named, **values})
+
+
+def make_report(environment: Json, window: bytes | None = None, **counts: FlagCounts) -> Report:
+    """A report of an instance, of a window that no other report has unless one is given."""
+    return Report(UUID(environment["id"]), make_client(), window or uuid4().bytes, counts)
+
+
+@pytest.fixture
+def report(flagstaff: Flagstaff) -> Callable[..., None]:
+    """Take reports."""
+
+    def take(*reports: Report) -> None:
+        for each in reports:
+            flagstaff.applications.require_room(len(each.counts))
+            flagstaff.applications.note_report(each)
+
+    return take

@@ -1,0 +1,63 @@
+"""GET …/environments/{env_id}/usage."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.applications import FlagCounts
+from tests.support.api import Caller, Json, environment_path, field_errors
+from tests.support.clock import Clock
+from tests.support.sessions import log_in
+from tests.web.applications.conftest import make_report
+from tests.web.conftest import PASSWORD
+
+
+async def test_it_needs_a_token_and_a_member(client: Caller, eve: Caller, environment: Json) -> None:
+    path = f"{environment_path(environment)}/usage"
+    assert [(await caller.get(path)).status_code for caller in (client, eve)] == [401, 404]
+
+
+@pytest.mark.parametrize("days", ["0", "91", "-1", "x", "1.5"])
+async def test_the_days_are_1_to_90(ada: Caller, environment: Json, days: str) -> None:
+    assert "days" in field_errors(await ada.get(f"{environment_path(environment)}/usage?days={days}"))
+
+
+async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_most_often_first(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
+) -> None:
+    report(
+        make_report(environment, rare=FlagCounts(0, 1), often=FlagCounts(0, 4_000)),
+        make_report(environment, often=FlagCounts(0, 211)),
+    )
+    for _ in range(3):
+        flagstaff.applications.note_asked(UUID(environment["id"]), "often")
+    await flagstaff.applications.write()
+    usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
+    at = "2026-11-20T10:00:00.000000Z"
+    assert usage == {
+        "since": "2026-10-21T10:00:00.000000Z",
+        "missing": [
+            {"key": "often", "asked_by": {"checkout": 4_211, "": 3}, "asked_at": at},
+            {"key": "rare", "asked_by": {"checkout": 1}, "asked_at": at},
+        ],
+        "unasked": [],
+    }
+
+
+async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock, report: Callable[..., None]
+) -> None:
+    for key in ("reported", "asked", "quiet"):
+        await ada.create_flag(environment, key=key)
+    report(make_report(environment, reported=FlagCounts(1)))
+    flagstaff.applications.note_asked(UUID(environment["id"]), "asked")
+    await flagstaff.applications.write()
+    path = f"{environment_path(environment)}/usage"
+    assert (await ada.get(path)).json()["unasked"] == ["quiet"]
+    clock.advance(days=8)
+    token = await log_in(flagstaff, email="ada@example.com", password=PASSWORD)
+    ada.headers["authorization"] = f"Bearer {token}"
+    assert (await ada.get(f"{path}?days=7")).json()["unasked"] == ["asked", "quiet", "reported"]
+    assert (await ada.get(path)).json()["missing"] == []
