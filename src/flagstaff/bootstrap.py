@@ -423,6 +423,12 @@ class Flagstaff:
         export.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.loaded))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
+        streams, applications = self.streams, self.applications
+        export.add_gauge("streams", "Open streams of changes.", lambda: len(streams))
+        export.add_counter(
+            "streams_dropped", "Streams closed because clients read too slowly.", lambda: streams.dropped
+        )
+        export.add_counter("reports_dropped", "Reported flags that were refused.", lambda: applications.dropped)
         passwords, tasks = self._passwords, self._supervisor
         export.add_counter("password_restarts", "Replacements of the password process.", lambda: passwords.restarts)
         export.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: tasks.up)

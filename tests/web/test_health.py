@@ -26,8 +26,15 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
         if sample.name in ("flagstaff_task_up", "flagstaff_task_restarts_total")
     }
 
-    tasks = {"recorder-collect", "recorder-write", "snapshot-retry", "history-roll-up"}
-    tasks |= {"history-purge", "idempotency-purge", "account-purge", "last-seen"}
+    tasks = {
+        "recorder-collect",
+        "recorder-write",
+        "snapshot-retry",
+        "history-roll-up",
+        "stream-publish",
+        "applications-write",
+    }
+    tasks |= {"stream-keep-alive", "applications-write", "history-purge", "idempotency-purge", "account-purge", "last-seen"}
     tasks |= {"feed"} if flagstaff.database.is_postgresql else set()
     assert figures == {
         **{("flagstaff_task_up", task): 1 for task in tasks},
