@@ -175,8 +175,7 @@ class Flagstaff:
         retention = timedelta(days=settings.history_retention_days)
         self._reports = ApplicationReports(self.database, now, retention)
         self.applications = Applications(self._store_reports, self._supervisor, now)
-        self.streams = Streams(self._supervisor, now)
-        self.snapshots.observe(self.streams.swap)
+        self.streams = self._make_streams(now)
         self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
         self.connection_bounds = ConnectionBounds(
             most=settings.max_connections,
@@ -328,6 +327,11 @@ class Flagstaff:
             refusals=self.refusals,
             supervisor=self._supervisor,
         )
+
+    def _make_streams(self, now: Callable[[], datetime]) -> Streams:
+        streams = Streams(self._supervisor, now)
+        self.snapshots.observe(streams.swap)
+        return streams
 
     def _make_instances(self, url: str | None, confirm_seconds: float) -> Instances | None:
         if url is None:
