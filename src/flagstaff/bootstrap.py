@@ -39,6 +39,7 @@ from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.spool import Spool
 from flagstaff.runtime.streams import Streams
 from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.runtime.translations import Translations
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
@@ -77,7 +78,7 @@ from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Databas
 from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
 from flagstaff.storage.migrate import is_current, migrate
 from flagstaff.telemetry import Metrics
-from flagstaff.web.app import State, create_app
+from flagstaff.web.app import Protocols, State, create_app
 from flagstaff.web.edge.acceptor import Acceptor
 from flagstaff.web.edge.connection_bounds import ConnectionBounds
 from flagstaff.web.edge.cors import CrossOrigin
@@ -88,6 +89,8 @@ from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.lane import Lane, connection_class
+from flagstaff.web.sdk.ofrep.route import OfrepRoute
+from flagstaff.web.sdk.unleash.frontend import FrontendRoute
 
 log = structlog.get_logger(__name__)
 
@@ -269,8 +272,18 @@ class Flagstaff:
         evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
+        translations = Translations(self._supervisor)
+        protocols: Protocols = {
+            "/ofrep/": OfrepRoute(self._sdk_keys.find, evaluations, translations),
+            "/unleash/api/frontend": FrontendRoute(self._sdk_keys.find, evaluations, translations),
+        }
         self.asgi = create_app(
-            state, evaluate, request_ids=request_ids, cross_origin=cross_origin, access_log=settings.access_log
+            state,
+            evaluate,
+            protocols,
+            request_ids=request_ids,
+            cross_origin=cross_origin,
+            access_log=settings.access_log,
         )
         lane = Lane(evaluate, limits=limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
         self.refusals = Refusals(request_ids, limits, self.metrics)

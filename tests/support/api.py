@@ -21,6 +21,8 @@ NO_IDS = (
 )
 PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
 _EXTENSIONS = {"errors", "permission", "provider", "challenge", "methods", "passkey_options"}
+# What the errors of other protocols have besides, by the start of their paths.
+_PROTOCOLS = {"/ofrep/": {"key", "errorCode", "errorDetails"}, "/unleash/": {"name", "message", "details"}}
 
 
 class Caller(httpx.AsyncClient):
@@ -70,6 +72,13 @@ class Caller(httpx.AsyncClient):
         body = {"name": "Beta testers", "key": "beta", **values}
         return created(await self.post(f"{project_path(project)}/segments", json=body))
 
+    async def create_sdk_key(self, environment: Json, **values: Any) -> str:
+        """A new SDK key of an environment, of the kind `server`."""
+        project = f"/api/projects/{environment['project_id']}"
+        body = {"name": "Shop", "environment": environment["key"], "kind": "server", **values}
+        key: str = created(await self.post(f"{project}/sdk-keys", json=body))["key"]
+        return key
+
     async def evaluate(
         self, sdk_key: str, environment: str = "production", context: Mapping[str, Any] | None = None
     ) -> httpx.Response:
@@ -114,12 +123,14 @@ async def check_manners(response: httpx.Response) -> None:
     assert response.headers["x-content-type-options"] == "nosniff"
     if response.status_code < 400:
         return
-    assert response.headers["content-type"] == "application/problem+json"
+    protocol = next((each for each in _PROTOCOLS if response.request.url.path.startswith(each)), None)
+    expected = "application/json" if protocol else "application/problem+json"
+    assert response.headers["content-type"] == expected
     assert response.headers["cache-control"] == "no-store"
     if response.request.method == "HEAD":
         return
     problem = response.json()
-    assert problem.keys() - _EXTENSIONS == PROBLEM_KEYS
+    assert problem.keys() - _EXTENSIONS - _PROTOCOLS.get(protocol or "", set()) == PROBLEM_KEYS
     assert problem["status"] == response.status_code
     assert problem["request_id"] == response.headers["x-request-id"]
     assert all(each.keys() == {"field", "message"} for each in problem.get("errors", []))

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
@@ -80,9 +80,18 @@ from flagstaff.web.management.revisions import RevisionHeader
 from flagstaff.web.openapi import describe
 from flagstaff.web.sdk.evaluate import PATH, Evaluate
 from flagstaff.web.sdk.evaluate_route import EvaluateRoute
+from flagstaff.web.sdk.ofrep.description import describe_ofrep
+from flagstaff.web.sdk.ofrep.errors import PATH as OFREP_PATH
+from flagstaff.web.sdk.ofrep.errors import ofrep_form
+from flagstaff.web.sdk.unleash.errors import unleash_form
+from flagstaff.web.sdk.unleash.frontend import PATH as FRONTEND_PATH
+
+Protocols = Mapping[str, ASGIApp]
+"""The routes that answer other products' clients, by the start of the path; the first one that fits answers."""
 
 _PAGE_SECONDS = 1.0
 _one_flag = re.compile(f"{PATH}/[^/]+")
+_evaluation = re.compile(f"({PATH}|{OFREP_PATH})(/.*)?|{FRONTEND_PATH}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,11 +187,17 @@ def _description() -> bytes:
 
 
 def create_app(
-    state: State, evaluate: Evaluate, *, request_ids: RequestIds, cross_origin: CrossOrigin, access_log: bool
+    state: State,
+    evaluate: Evaluate,
+    protocols: Protocols,
+    *,
+    request_ids: RequestIds,
+    cross_origin: CrossOrigin,
+    access_log: bool,
 ) -> ASGIApp:
     """The whole application, from the outermost middleware to the routes."""
     api = create_api()
-    add_docs(api, _description())
+    add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
     api.router.default = Dashboard(api.router.default, find_registration=Shared(state.find_registration))
     for part in fields(state):
         setattr(api.state, part.name, getattr(state, part.name))
@@ -195,8 +210,13 @@ def create_app(
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.
-        is_evaluation = scope["type"] == "http" and (scope["path"] == PATH or _one_flag.fullmatch(scope["path"]))
-        target = evaluate_route if is_evaluation else others
+        target: ASGIApp = others
+        if scope["type"] == "http":
+            path: str = scope["path"]
+            if path == PATH or _one_flag.fullmatch(path):
+                target = evaluate_route
+            else:
+                target = next((route for start, route in protocols.items() if path.startswith(start)), others)
         await target(scope, receive, send)
 
     return Edge(
@@ -206,5 +226,6 @@ def create_app(
         metrics=state.metrics,
         limits=state.limits,
         access_log=access_log,
-        evaluate_path=PATH,
+        is_evaluation=lambda path: _evaluation.fullmatch(path) is not None,
+        error_forms={"/ofrep/": ofrep_form, "/unleash/": unleash_form},
     )

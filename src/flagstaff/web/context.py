@@ -127,10 +127,15 @@ def without_lone_surrogates(body: bytes) -> bytes | None:
 def require_sound(context: Context) -> None:
     """Refuse identifiers that no rule or record can hold. JSON escapes NUL and lone surrogates with a backslash."""
     for name in ("user_id", "user_email"):
-        try:
-            check_length(check_text(getattr(context, name) or ""), 0, IDENTIFIER_MAX_LENGTH)
-        except ValueError as error:
-            raise invalid_field(f"context.{name}", str(error)) from error
+        require_sound_text(getattr(context, name), f"context.{name}")
+
+
+def require_sound_text(identifier: str | None, field: str) -> None:
+    """The same for one identifier; `field` names it in the error."""
+    try:
+        check_length(check_text(identifier or ""), 0, IDENTIFIER_MAX_LENGTH)
+    except ValueError as error:
+        raise invalid_field(field, str(error)) from error
 
 
 def given_attributes(context: Context) -> GivenAttributes:

@@ -48,9 +48,10 @@ class _Document:
         return Response(self._body, headers=self._headers)
 
 
-def add_docs(app: FastAPI, description: bytes) -> None:
-    """Add `/openapi.json`, which is `description`, and `/docs` to an application."""
-    documents = {"/openapi.json": _Document(description, {"content-type": "application/json"}), **_pages()}
+def add_docs(app: FastAPI, descriptions: Mapping[str, bytes]) -> None:
+    """Add the descriptions of APIs, by path, and `/docs` to an application."""
+    described = {path: _Document(each, {"content-type": "application/json"}) for path, each in descriptions.items()}
+    documents = {**described, **_pages()}
     for path, document in documents.items():
         app.add_route(path, document.answer, include_in_schema=False)
 

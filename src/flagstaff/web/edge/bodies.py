@@ -18,7 +18,7 @@ _WITH_CONDITIONS = 512 * _KIB
 # Enough for a password of 1,024 such characters and an email.
 _OTHERS = 16 * _KIB
 _BOUNDS = (
-    (re.compile(r"/sdk/.*"), BODY_MAX_BYTES),
+    (re.compile(r"/(sdk|ofrep|unleash)/.*"), BODY_MAX_BYTES),
     (re.compile(r"/api/projects(/[^/]+)?"), _WITH_DESCRIPTION),
     (re.compile(r"/api/projects/[^/]+/segments(/[^/]+)?"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)"), _WITH_CONDITIONS),

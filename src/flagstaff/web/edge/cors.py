@@ -1,4 +1,4 @@
-"""Cross-origin rules: any page may call `/sdk`, which uses no cookies; only our own and allowed pages the rest."""
+"""Cross-origin rules: any page may call what applications call, without cookies; only allowed pages the rest."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,6 +7,10 @@ Headers = Sequence[tuple[bytes, bytes]]
 _ANY: Headers = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"Retry-After, X-Request-ID"),
+)
+_PROTOCOLS: Headers = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"ETag, Retry-After, X-Request-ID"),
 )
 _API_EXPOSED = (
     b"access-control-expose-headers",
@@ -17,6 +21,30 @@ _SDK_PREFLIGHT: Headers = (
     (b"access-control-allow-headers", b"Content-Type, X-SDK-Key, X-Request-ID"),
     (b"access-control-max-age", b"86400"),
 )
+# Clients add headers of their own; `*` does not cover Authorization.
+_OFREP_PREFLIGHT: Headers = (
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-headers", b"Content-Type, Authorization, X-API-Key, If-None-Match, X-Request-ID, *"),
+    (b"access-control-max-age", b"86400"),
+)
+_UNLEASH_HEADERS = b", ".join(
+    (
+        b"Content-Type, Authorization, If-None-Match, X-Request-ID",
+        b"Unleash-AppName, Unleash-InstanceId, Unleash-Connection-Id, Unleash-SDK, Unleash-Interval",
+        b"*",
+    )
+)
+_UNLEASH_PREFLIGHT: Headers = (
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-headers", _UNLEASH_HEADERS),
+    (b"access-control-max-age", b"86400"),
+)
+# What applications call, with the headers of its responses and those of answers to preflights.
+_OPEN = {
+    "/sdk/": (_ANY, _SDK_PREFLIGHT),
+    "/ofrep/": (_PROTOCOLS, _OFREP_PREFLIGHT),
+    "/unleash/": (_PROTOCOLS, _UNLEASH_PREFLIGHT),
+}
 _API_PREFLIGHT: Headers = (
     (b"access-control-allow-methods", b"GET, POST, PUT, DELETE"),
     (b"access-control-allow-headers", b"Authorization, Content-Type, Idempotency-Key, X-Request-ID"),
@@ -32,8 +60,9 @@ class CrossOrigin:
 
     def headers(self, path: str, origin: bytes | None) -> Headers:
         """The headers of any response to a page at `origin`; without an origin, only `Vary`."""
-        if path.startswith("/sdk/"):
-            return _ANY
+        rules = _rules_for_all(path)
+        if rules:
+            return rules[0]
         if not self._allowed:
             return ()
         if origin is None or origin not in self._allowed:
@@ -42,6 +71,12 @@ class CrossOrigin:
 
     def preflight(self, path: str, origin: bytes) -> Headers:
         """The headers of the answer to a preflight; none for pages that may not call, so browsers block the request."""
-        if path.startswith("/sdk/"):
-            return _SDK_PREFLIGHT
+        rules = _rules_for_all(path)
+        if rules:
+            return rules[1]
         return _API_PREFLIGHT if origin in self._allowed else ()
+
+
+def _rules_for_all(path: str) -> tuple[Headers, Headers] | None:
+    """The headers for a path that any page may call; None for other paths."""
+    return next((rules for start, rules in _OPEN.items() if path.startswith(start)), None)

@@ -1,7 +1,7 @@
 """Maps errors to HTTP statuses and problem documents (RFC 9457)."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -36,6 +36,14 @@ class UnauthenticatedError(Error):
         self.challenge = challenge
 
 
+class MethodNotAllowedError(Error):
+    """The error for a method that a path does not accept, with those that it does."""
+
+    def __init__(self, *allowed: str) -> None:
+        super().__init__(Code.INVALID, f"This endpoint accepts only {' and '.join(allowed)} requests.")
+        self.allowed = ", ".join(allowed)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """An error as an HTTP response."""
@@ -43,10 +51,25 @@ class Problem:
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_members(self, members: Mapping[str, Any]) -> "Problem":
+        """The same error as plain JSON with further members in front, as other protocols' clients expect it."""
+        document = {**members, **self.document}
+        body = msgspec.json.encode(document)
+        replaced = {b"content-type": b"application/json", b"content-length": b"%d" % len(body)}
+        headers = tuple((name, replaced.get(name, value)) for name, value in self.headers)
+        return replace(self, headers=headers, body=body, document=document)
+
+
+ErrorForm = Callable[[Problem, str], Problem]
+"""Gives an error at a path the form that a protocol's clients understand."""
 
 
 def problem_of(error: Error, request_id: str) -> Problem:
     """The HTTP response for a domain error."""
+    if isinstance(error, MethodNotAllowedError):
+        return problem(405, error.message, request_id, headers=[(b"allow", error.allowed.encode())])
     headers = []
     if error.retry_after_seconds is not None:
         headers.append((b"retry-after", b"%d" % error.retry_after_seconds))
@@ -93,7 +116,7 @@ def problem(
         (b"content-length", b"%d" % len(body)),
         (b"cache-control", b"no-store"),
     )
-    return Problem(status, (*own, *headers), body)
+    return Problem(status, (*own, *headers), body, document)
 
 
 def internal_problem(request_id: str) -> Problem:

@@ -8,6 +8,7 @@ import itertools
 import re
 import secrets
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from flagstaff.domain.errors import Error, unavailable, unconfirmed
 from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.cors import CrossOrigin
-from flagstaff.web.edge.errors import Problem, internal_problem, problem_of, send_problem
+from flagstaff.web.edge.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
 from flagstaff.web.edge.limits import Limits
 
 log = structlog.get_logger("flagstaff.access")
@@ -61,16 +62,21 @@ class Edge:
         metrics: Metrics,
         limits: Limits,
         access_log: bool,
-        evaluate_path: str,
+        is_evaluation: Callable[[str], bool],
+        error_forms: Mapping[str, ErrorForm],
     ) -> None:
-        """Requests to `evaluate_path`, and to paths below it, are counted but not logged: the history has them."""
+        """Evaluations are recognised by their path. They are counted but not logged: the history has them.
+
+        Errors at paths that start with one of `error_forms` get that form.
+        """
         self._app = app
         self._request_ids = request_ids
         self._cross_origin = cross_origin
         self._metrics = metrics
         self._limits = limits
         self._access_log = access_log
-        self._evaluate_path = evaluate_path
+        self._is_evaluation = is_evaluation
+        self._error_forms = error_forms
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -108,11 +114,11 @@ class Edge:
         try:
             await self._app(scope, receive, send)
         except Error as error:
-            await send_problem(problem_of(error, request_id), send)
+            await self._send_error(problem_of(error, request_id), scope, send)
         except asyncio.CancelledError:  # the server is stopping and has waited long enough
             if exchange.status:
                 raise
-            await send_problem(problem_of(self._stopping(scope), request_id), send)
+            await self._send_error(problem_of(self._stopping(scope), request_id), scope, send)
         except ClientDisconnect:
             return  # the client left before it had sent its request; `_note` finds that there is no response
         except Exception as error:
@@ -123,10 +129,15 @@ class Edge:
                 return  # the server closes the connection, because the response is incomplete
             log.exception("request_failed", method=scope["method"], path=scope["path"])
             if not exchange.status:
-                await send_problem(internal_problem(request_id), send)
+                await self._send_error(internal_problem(request_id), scope, send)
+
+    async def _send_error(self, answer: Problem, scope: Scope, send: Send) -> None:
+        path: str = scope["path"]
+        form = next((form for start, form in self._error_forms.items() if path.startswith(start)), None)
+        await send_problem(form(answer, path) if form else answer, send)
 
     def _stopping(self, scope: Scope) -> Error:
-        if scope["method"] in _SAFE_METHODS or scope["path"] == self._evaluate_path:
+        if scope["method"] in _SAFE_METHODS or self._is_evaluation(scope["path"]):
             return unavailable("The server is stopping. Try again shortly.")
         return unconfirmed("The server is stopping, and it is not known whether the change was stored.")
 
@@ -134,7 +145,7 @@ class Edge:
         if not exchange.status:
             return  # the client left before there was a response
         route = getattr(scope.get("route"), "path", "none")
-        if scope["path"] == self._evaluate_path or scope["path"].startswith(f"{self._evaluate_path}/"):
+        if self._is_evaluation(scope["path"]):
             self._metrics.evaluate_responses[exchange.status] += 1
             return  # the history has every evaluation, and can be searched
         if not scope["state"].get("is_stream"):  # which lasts as long as its client likes

@@ -3,7 +3,7 @@
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.web.edge.bodies import read_body
-from flagstaff.web.edge.errors import problem, send_problem
+from flagstaff.web.edge.errors import MethodNotAllowedError
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
 
@@ -17,9 +17,7 @@ class EvaluateRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
-            detail = "This endpoint accepts only POST requests."
-            await send_problem(problem(405, detail, scope["state"]["request_id"], headers=[(b"allow", b"POST")]), send)
-            return
+            raise MethodNotAllowedError("POST")
         self._evaluate.admit(self._limits.client(scope))
         sdk_key = sdk_key_in(scope["headers"])
         body = await read_body(receive)

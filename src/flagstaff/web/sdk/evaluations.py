@@ -1,7 +1,9 @@
 """What all protocols do with a user's context: read the attributes that matter, decide, and record."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+
+import msgspec
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.dialects import Rendered, evaluate_in
@@ -11,7 +13,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes, 
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.settings import HistoryAttributes
-from flagstaff.web.context import NONE_GIVEN, Context, given_attributes, read_attributes
+from flagstaff.web.context import NONE_GIVEN, Context, GivenAttributes, given_attributes, read_attributes
 from flagstaff.web.sdk.attributes import are_small, encode_attributes, read_others
 
 # For each environment, custom attributes of so many bytes at most are remembered, in about so many bytes altogether.
@@ -29,6 +31,29 @@ class Evaluations:
         self._now = now
         self._keeps_all = keep == "all"
         self._keeps_used = keep == "used"
+
+    def context(
+        self,
+        environment: EnvironmentSnapshot,
+        user_id: str | None,
+        user_email: str | None,
+        given: GivenAttributes,
+        *,
+        identifiers: Collection[str],
+    ) -> Context:
+        """The context of a protocol without a place for custom attributes: all given members are some.
+
+        Only those that matter are kept. `identifiers` are the members that identify the user, which are recorded
+        already.
+        """
+        wanted = environment.targeting.custom if environment.targeting else ()
+        if self._keeps_all:
+            custom = {name: raw for name, raw in given.items() if name in wanted or name not in identifiers}
+        elif wanted:
+            custom = {name: raw for name, raw in given.items() if name in wanted}
+        else:
+            return Context(user_id, user_email)
+        return Context(user_id, user_email, msgspec.Raw(msgspec.json.encode(custom)))
 
     def all_flags(self, translation: Translation, environment: EnvironmentSnapshot, context: Context) -> Rendered:
         """All flags in a dialect; `translation` is the environment's.

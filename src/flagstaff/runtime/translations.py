@@ -1,0 +1,35 @@
+"""Translates snapshots to the dialects of other protocols when they are first asked for, and keeps them with those."""
+
+import asyncio
+
+from flagstaff.evaluation.dialects import translate
+from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
+from flagstaff.pacing import in_pieces
+from flagstaff.runtime.supervisor import Supervisor
+
+
+class Translations:
+    """Makes each translation once, in small pieces; requests that need the same one share the work."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+        self._running: dict[tuple[EnvironmentSnapshot, Dialect], asyncio.Task[None]] = {}
+
+    async def find(self, environment: EnvironmentSnapshot, dialect: Dialect) -> Translation:
+        """A snapshot in a dialect. It awaits nothing once that has been made.
+
+        A newer snapshot may have replaced the given one meanwhile. The answer is that of the moment when the snapshot
+        was found, which is after the request had begun.
+        """
+        place = (environment, dialect)
+        if dialect not in environment.translations:
+            running = self._running.get(place)
+            if running is None or running.done():
+                running = self._running[place] = self._supervisor.spawn("translate", _add(environment, dialect))
+                running.add_done_callback(lambda _: self._running.pop(place, None))
+            await asyncio.shield(running)
+        return environment.translations[dialect]
+
+
+async def _add(environment: EnvironmentSnapshot, dialect: Dialect) -> None:
+    environment.translations[dialect] = await in_pieces(translate(environment, dialect))

@@ -1,0 +1,1 @@
+"""OFREP, the OpenFeature Remote Evaluation Protocol, version 0.3."""

@@ -1,0 +1,1 @@
+"""The APIs that Unleash's client libraries use, below `/unleash/api`."""
