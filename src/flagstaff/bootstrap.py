@@ -274,8 +274,8 @@ class Flagstaff:
         cross_origin = CrossOrigin(settings.cors_origins)
         translations = Translations(self._supervisor)
         protocols: Protocols = {
-            "/ofrep/": OfrepRoute(self._sdk_keys.find, evaluations, translations),
-            "/unleash/api/frontend": FrontendRoute(self._sdk_keys.find, evaluations, translations),
+            "/ofrep/": OfrepRoute(self.sdk_keys.find, evaluations, translations),
+            "/unleash/api/frontend": FrontendRoute(self.sdk_keys.find, evaluations, translations),
         }
         self.asgi = create_app(
             state,

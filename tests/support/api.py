@@ -72,13 +72,6 @@ class Caller(httpx.AsyncClient):
         body = {"name": "Beta testers", "key": "beta", **values}
         return created(await self.post(f"{project_path(project)}/segments", json=body))
 
-    async def create_sdk_key(self, environment: Json, **values: Any) -> str:
-        """A new SDK key of an environment, of the kind `server`."""
-        project = f"/api/projects/{environment['project_id']}"
-        body = {"name": "Shop", "environment": environment["key"], "kind": "server", **values}
-        key: str = created(await self.post(f"{project}/sdk-keys", json=body))["key"]
-        return key
-
     async def evaluate(
         self, sdk_key: str, environment: str = "production", context: Mapping[str, Any] | None = None
     ) -> httpx.Response:

@@ -19,6 +19,7 @@ from flagstaff.telemetry import configure_logging
 from tests.support.api import Caller, Json
 from tests.support.clock import Clock
 from tests.support.mailbox import read_outbox, reset_token
+from tests.support.sdk_keys import KeyMaker
 from tests.support.sessions import log_in
 from tests.support.stores import Store
 
@@ -117,6 +118,12 @@ async def ada(sign_up: SignUp) -> Caller:
 async def eve(sign_up: SignUp) -> Caller:
     """Another signed-in user, who must see nothing of Ada's."""
     return await sign_up("eve")
+
+
+@pytest.fixture
+async def keys(flagstaff: Flagstaff, ada: Caller) -> KeyMaker:
+    """Creates SDK keys for Ada."""
+    return KeyMaker(flagstaff, ada)
 
 
 @pytest.fixture

@@ -7,15 +7,16 @@ import httpx
 import pytest
 
 from tests.support.api import Caller, Json
+from tests.support.sdk_keys import KeyMaker
 
 PATH = "/unleash/api/frontend"
 Ask = Callable[..., Awaitable[httpx.Response]]
 
 
 @pytest.fixture
-async def sdk_key(ada: Caller, environment: Json) -> str:
+async def sdk_key(keys: KeyMaker, environment: Json) -> str:
     """A key of `production` for browsers."""
-    return await ada.create_sdk_key(environment, kind="browser")
+    return await keys.create(environment, kind="browser")
 
 
 @pytest.fixture

@@ -179,8 +179,10 @@ async def test_the_query_is_never_logged(get: Ask, client: Caller, log_stream: i
     await get("userId=" + "a" * 2000 + "&properties[email]=ada@example.com")
     await client.get(f"{PATH}?properties[email]=ada@example.com")
     await client.get(f"{PATH}/nothing?properties[email]=ada@example.com")
-    assert "ada@" not in log_stream.getvalue()
-    assert "properties" not in log_stream.getvalue()
+    lines = log_stream.getvalue().splitlines()
+    logged = [line for line in lines if '"logger": "httpx"' not in line]  # the test's own client
+    assert any(f"{PATH}/nothing" in line for line in logged)
+    assert not any("ada@" in line or "properties" in line for line in logged)
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,16 @@ import httpx
 import pytest
 
 from tests.support.api import Caller, Json
+from tests.support.sdk_keys import KeyMaker
 
 PATH = "/ofrep/v1/evaluate/flags"
 Ask = Callable[..., Awaitable[httpx.Response]]
 
 
 @pytest.fixture
-async def sdk_key(ada: Caller, environment: Json) -> str:
+async def sdk_key(keys: KeyMaker, environment: Json) -> str:
     """A key of `production`."""
-    return await ada.create_sdk_key(environment)
+    return await keys.create(environment)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from flagstaff.domain.errors import invalid_field
 from flagstaff.web.context import UNREADABLE
 
 _MAX_FLAGS = 10_000
-Count = Annotated[int, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class _Counts(msgspec.Struct):
