@@ -1,0 +1,89 @@
+"""Both operations of the description of OFREP, called with input that it allows and forbids.
+
+There must be no crash, no undocumented status, media type or shape, and no forbidden input may be accepted.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import ignored_auth
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.services.passwords import Passwords
+from flagstaff.settings import Settings
+from flagstaff.web.sdk.ofrep.description import describe_ofrep
+from tests.support.api import BASE_URL, Caller
+from tests.support.sdk_keys import KeyMaker
+from tests.support.sessions import log_in
+
+EXAMPLES = 100
+EMAIL, PASSWORD = "ada@example.com", "correct horse"
+VARIANTS = ("blue", 7, 1.5, False, {"shade": "dark"})
+
+schema = schemathesis.openapi.from_dict(json.loads(describe_ofrep()))
+schema.config.generation.allow_x00 = False  # NUL is refused, which patterns in the document would only obscure
+
+
+class Service:
+    """The running service, with flags of every type and a key of their environment."""
+
+    def __init__(self, runner: asyncio.Runner, anybody: Caller, sdk_key: str) -> None:
+        self._runner = runner
+        self._anybody = anybody
+        self._credentials = {"Authorization": f"Bearer {sdk_key}", "X-API-Key": sdk_key}
+
+    def send(self, case: schemathesis.Case) -> None:
+        """Send a case, with a real flag and credentials in place of valid ones, and check the answer."""
+        if case.path_parameters and (case.meta is None or case.meta.generation.mode.is_positive):
+            case.path_parameters = {"key": f"flag-{len(case.path_parameters['key']) % len(VARIANTS)}"}
+        # Only if the case has credentials: it may test a request without any.
+        headers = {name: value for name, value in self._credentials.items() if name in case.headers}
+        sent = case.as_transport_kwargs(base_url=BASE_URL, headers=headers)
+        request = requests.Request(**{**sent, "cookies": None}).prepare()
+        assert request.method
+        assert request.url
+        given = [(name, value.encode("latin-1")) for name, value in request.headers.items()]
+        answer = self._runner.run(
+            self._anybody.request(request.method, request.url, headers=given, content=request.body or b"")
+        )
+        # `ignored_auth` would send the request again; tests/web/ofrep asks without a key.
+        case.validate_response(answer, headers=headers, transport_kwargs=sent, excluded_checks=[ignored_auth])
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, passwords: Passwords) -> Iterator[Service]:
+    """The service on SQLite."""
+    chosen = Settings.load({"FLAGSTAFF_DATA_DIR": str(tmp_path_factory.mktemp("ofrep"))})
+    with asyncio.Runner() as runner:
+        flagstaff = Flagstaff(chosen, passwords=passwords)
+
+        async def start() -> str:
+            await flagstaff.start()
+            account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+            token = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
+            ada = Caller(flagstaff.asgi, token=token, account={"id": str(account.id), "email": EMAIL})
+            environment = await ada.get_environment(await ada.create_project())
+            for place, value in enumerate(VARIANTS):
+                variants = [{"key": "a", "weight": 1, "value": value}, {"key": "b", "weight": 1, "value": value}]
+                flag = await ada.create_flag(environment, key=f"flag-{place}", variants=variants, enabled=place > 0)
+                await ada.create_rule(flag)
+            return await KeyMaker(flagstaff, ada).create(environment)
+
+        try:
+            sdk_key = runner.run(start())
+            yield Service(runner, Caller(flagstaff.asgi), sdk_key)
+        finally:
+            runner.run(flagstaff.stop())
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+)
+def test_it_answers_as_the_document_says(case: schemathesis.Case, service: Service) -> None:
+    service.send(case)
