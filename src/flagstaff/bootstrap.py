@@ -342,7 +342,7 @@ class Flagstaff:
         )
 
     def _make_streams(self, now: Callable[[], datetime]) -> Streams:
-        streams = Streams(self._supervisor, now)
+        streams = Streams(self._supervisor, now, note_told=self.applications.note_stream)
         self.snapshots.observe(streams.swap)
         return streams
 

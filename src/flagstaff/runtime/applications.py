@@ -4,7 +4,7 @@ Everything is bounded: clients choose their names and what they report.
 """
 
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -25,6 +25,7 @@ CONNECTIONS_MAX = 1_000  # for each environment
 WAITING_FLAGS_MAX = 50_000
 ASKED_MAX = 1_000  # different flags of an environment within a write's interval
 _REFRESH = timedelta(seconds=REFRESH_SECONDS)
+_FORGET = timedelta(minutes=10)
 
 AskedFlag = tuple[UUID, str]
 """An environment's id and a flag's key."""
@@ -94,11 +95,9 @@ class Applications:
         """Note that an instance asked for its flags and has this revision now."""
         self._note(Connection(environment_id, client, revision, self._now(), streams=False))
 
-    def note_streams(self, environment_id: UUID, clients: Iterable[Client], revision: int) -> None:
-        """Note that instances have been sent this revision on their open streams."""
-        now = self._now()
-        for client in clients:
-            self._note(Connection(environment_id, client, revision, now, streams=True))
+    def note_stream(self, environment_id: UUID, client: Client, revision: int) -> None:
+        """Note that an instance has been sent this revision on its open stream."""
+        self._note(Connection(environment_id, client, revision, self._now(), streams=True))
 
     def note_closed(self, environment_id: UUID, client: Client) -> None:
         """Note that an instance's stream has ended."""
@@ -127,7 +126,10 @@ class Applications:
         known = self._known[seen.environment_id]
         key = seen.client.application, seen.client.identity
         if key not in known and len(known) >= CONNECTIONS_MAX:
-            oldest, _ = known.popitem(last=False)
+            oldest = next(iter(known))
+            if known[oldest].seen_at > seen.seen_at - _FORGET:
+                return  # those that are known stay known, rather than all of them taking turns
+            del known[oldest]
             self._changed.discard((seen.environment_id, oldest))
         known[key] = seen
         known.move_to_end(key)

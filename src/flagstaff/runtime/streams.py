@@ -16,6 +16,7 @@ from uuid import UUID
 
 import structlog
 
+from flagstaff.domain.applications import Client
 from flagstaff.domain.errors import Error, unavailable
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
@@ -54,15 +55,19 @@ class Feed(Protocol):
 class Stream:
     """An open connection whose response's head has been sent, and whose body is sent in chunks.
 
-    It is for the owner of the SDK key `key_id`, which expires at `expires_at` unless that is None.
+    It is for the owner of the SDK key `key_id`, which expires at `expires_at` unless that is None, and for `client`, if
+    the application says which it is. `unread_max_bytes` may be left unread when another event is sent.
     """
 
     transport: Transport
     key_id: UUID
     expires_at: datetime | None = None
+    client: Client | None = None
+    unread_max_bytes: int = UNREAD_MAX_BYTES
 
-    def send(self, event: bytes) -> None:
-        """Send an event."""
+    def begin(self, event: bytes) -> None:
+        """Send the first event, for which the client may take its time."""
+        self.unread_max_bytes += len(event)
         self.transport.write(chunk(event))
 
     def end(self) -> None:
@@ -89,13 +94,16 @@ class Streams:
         supervisor: Supervisor,
         now: Callable[[], datetime],
         *,
+        note_told: Callable[[UUID, Client, int], None],
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
+        """`note_told` is told which client of an environment has which revision."""
         self.dropped = 0
         """How many streams were closed because their clients read too slowly."""
         self._supervisor = supervisor
         self._now = now
+        self._note_told = note_told
         self._keep_alive_seconds = keep_alive_seconds
         self._retry_seconds = retry_seconds
         self._topics: dict[Topic, _OpenTopic] = {}
@@ -124,22 +132,34 @@ class Streams:
         if self._is_ending:
             raise unavailable("The server is stopping. Connect again.")
 
+    def is_ahead(self, topic: Topic, revision: int) -> bool:
+        """Whether a topic's streams have been told of a later revision, which a new stream would miss."""
+        opened = self._topics.get(topic)
+        return opened is not None and opened.told.revision > revision
+
     def open(
         self,
         topic: Topic,
         stream: Stream,
         environment: EnvironmentSnapshot,
-        make_feed: Callable[[EnvironmentSnapshot], Feed],
+        revision: int,
+        make_feed: Callable[[], Feed],
     ) -> None:
-        """Tell a stream, which has been sent the state of `environment` or a later one, of those that follow.
+        """Tell a stream, whose client has this revision, of the states that follow, the present one included.
 
-        `make_feed` is called for a topic's first stream.
+        Await nothing between finding the present `environment` and this. The topic must not be ahead. `make_feed` is
+        called for a topic's first stream.
         """
         opened = self._topics.get(topic)
         if opened is None:
-            opened = self._topics[topic] = _OpenTopic(make_feed(environment), environment)
+            opened = self._topics[topic] = _OpenTopic(make_feed(), environment)
             self._of_project[topic.project_id].add(topic)
         opened.streams.add(stream)
+        if stream.client is not None:
+            self._note_told(topic.environment_id, stream.client, revision)
+        if environment.revision > revision:
+            self._news[topic] = environment
+            self._has_news.set()
 
     def close(self, topic: Topic, stream: Stream) -> None:
         """Forget a stream, which the client or the server has ended."""
@@ -194,8 +214,10 @@ class Streams:
         opened.told = environment
         if self._news.get(topic) is environment:
             del self._news[topic]
+        streams = tuple(opened.streams)
         if event is not None:
-            await in_pieces(self._write(tuple(opened.streams), event))
+            await in_pieces(self._write(streams, event))
+        await in_pieces(self._note(streams, topic, environment.revision))
         return True
 
     async def _keep_alive(self) -> None:
@@ -209,11 +231,17 @@ class Streams:
         data = chunk(event)
         for stream in streams:
             transport = stream.transport
-            if transport.get_write_buffer_size() > UNREAD_MAX_BYTES:
+            if transport.get_write_buffer_size() > stream.unread_max_bytes:
                 self.dropped += 1
                 transport.abort()
             elif not transport.is_closing():
                 transport.write(data)
+            yield
+
+    def _note(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:
+        for stream in streams:
+            if stream.client is not None:
+                self._note_told(topic.environment_id, stream.client, revision)
             yield
 
     @staticmethod

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from flagstaff.domain.applications import Client as ClientName
 from flagstaff.domain.errors import Error, unavailable
 from flagstaff.domain.sdk_keys import KeyInForce, KeyKind
 from flagstaff.evaluation.assembly import compile_environment
@@ -65,7 +66,14 @@ class World:
     def __init__(self) -> None:
         self.clock = Clock()
         self.supervisor = Supervisor()
-        self.streams = Streams(self.supervisor, self.clock, keep_alive_seconds=3600, retry_seconds=0.01)
+        self.streams = Streams(
+            self.supervisor,
+            self.clock,
+            note_told=lambda *told: self.told.append(told),
+            keep_alive_seconds=3600,
+            retry_seconds=0.01,
+        )
+        self.told: list[tuple[UUID, ClientName, int]] = []
         self.key_id = uuid4()
         self.environment = replace(
             compile_environment(make_environment(PROJECT.id), []), sdk_keys=self.keys(self.key_id)
@@ -86,7 +94,7 @@ class World:
         reader, client = await asyncio.open_connection(sock=there)
         self.writers += [server, client]
         stream = Stream(cast("Transport", server.transport), key_id or self.key_id, expires_at)  # type: ignore[arg-type]
-        self.streams.open(topic or self.topic, stream, self.environment, lambda _: self.feed)
+        self.streams.open(topic or self.topic, stream, self.environment, self.environment.revision, lambda: self.feed)
         return Client(reader), stream
 
     def swap(self, revision: int, **values: object) -> None:
@@ -124,7 +132,7 @@ async def test_a_change_is_told_to_the_streams_of_its_environment_only(world: Wo
     other, other_stream = await world.open(Topic("test", uuid4(), uuid4()))
     world.swap(7)
     assert await told.next() == "data: 7"
-    other_stream.send(b"the first\n\n")
+    other_stream.begin(b"the first\n\n")
     assert await other.next() == "the first"
 
 
@@ -198,7 +206,7 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_told(world:
     slow, stream = await world.open()
     quick, _ = await world.open()
     while stream.transport.get_write_buffer_size() <= UNREAD_MAX_BYTES:
-        stream.send(b":" + b"x" * UNREAD_MAX_BYTES + b"\n\n")
+        stream.transport.write(b"x" * UNREAD_MAX_BYTES)
     world.swap(7)
     assert await quick.next() == "data: 7"
     assert world.streams.dropped == 1

@@ -83,7 +83,7 @@ async def test_a_stream_is_listed_until_it_is_closed_and_shortly_after(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
     environment_id, client = UUID(environment["id"]), make_client()
-    flagstaff.applications.note_streams(environment_id, [client], 3)
+    flagstaff.applications.note_stream(environment_id, client, 3)
     await flagstaff.applications.write()
     (found,) = (await connections(ada, environment))["connections"]
     assert (found["streams"], found["revision"], found["due_at"]) == (True, 3, None)

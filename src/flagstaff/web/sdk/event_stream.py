@@ -4,12 +4,12 @@ runtime/streams.py writes the other events.
 """
 
 import random
-from collections.abc import Callable
-from datetime import datetime
-from uuid import UUID
+from asyncio import Transport
+from collections.abc import Awaitable, Callable
 
 from starlette.types import Receive, Scope, Send
 
+from flagstaff.domain.errors import Error
 from flagstaff.runtime.streams import Stream
 from flagstaff.web.edge.protocol import TRANSPORT
 
@@ -31,22 +31,24 @@ async def serve_stream(
     receive: Receive,
     send: Send,
     *,
-    key_id: UUID,
-    expires_at: datetime | None,
-    begin: Callable[[Stream], bytes],
+    make_stream: Callable[[Transport], Stream],
+    begin: Callable[[Stream], Awaitable[bytes]],
     end: Callable[[Stream], None],
 ) -> None:
     """Serve a stream until the client or the server ends it.
 
-    `begin` opens it and returns its first event; `end` is called in any case.
+    `begin` opens it and returns its first event; if it raises an Error, the stream ends at once. `end` is called in any
+    case.
     """
     scope["state"]["is_stream"] = True
     await send(_HEAD)
-    stream = Stream(scope["extensions"][TRANSPORT], key_id, expires_at)
+    stream = make_stream(scope["extensions"][TRANSPORT])
     try:
-        stream.send(retry_line() + begin(stream))
+        stream.begin(retry_line() + await begin(stream))
         while (await receive())["type"] != "http.disconnect":
             pass
+    except Error:
+        stream.end()
     finally:
         end(stream)
 
