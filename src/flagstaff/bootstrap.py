@@ -37,6 +37,7 @@ from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.sdk_keys import SdkKeys
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.spool import Spool
+from flagstaff.runtime.stream_tokens import StreamTokens
 from flagstaff.runtime.streams import Streams
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.runtime.translations import Translations
@@ -90,6 +91,8 @@ from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.lane import Lane, connection_class
 from flagstaff.web.sdk.ofrep.route import OfrepRoute
+from flagstaff.web.sdk.ofrep.streams import PATH as OFREP_STREAMS
+from flagstaff.web.sdk.ofrep.streams import OfrepStreamRoute
 from flagstaff.web.sdk.unleash.frontend import FrontendRoute
 
 log = structlog.get_logger(__name__)
@@ -272,15 +275,10 @@ class Flagstaff:
         evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(settings.cors_origins)
-        translations = Translations(self._supervisor)
-        protocols: Protocols = {
-            "/ofrep/": OfrepRoute(self.sdk_keys.find, evaluations, translations),
-            "/unleash/api/frontend": FrontendRoute(self.sdk_keys.find, evaluations, translations),
-        }
         self.asgi = create_app(
             state,
             evaluate,
-            protocols,
+            self._make_protocols(evaluations, StreamTokens(secret_key, now)),
             request_ids=request_ids,
             cross_origin=cross_origin,
             access_log=settings.access_log,
@@ -340,6 +338,15 @@ class Flagstaff:
             refusals=self.refusals,
             supervisor=self._supervisor,
         )
+
+    def _make_protocols(self, evaluations: Evaluations, stream_tokens: StreamTokens) -> Protocols:
+        """What answers below each start of a path; longer ones come first."""
+        find, translations = self.sdk_keys.find, Translations(self._supervisor)
+        return {
+            OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, stream_tokens, self.streams),
+            "/ofrep/": OfrepRoute(find, evaluations, translations, stream_tokens),
+            "/unleash/api/frontend": FrontendRoute(find, evaluations, translations),
+        }
 
     def _make_streams(self, now: Callable[[], datetime]) -> Streams:
         streams = Streams(self._supervisor, now, note_told=self.applications.note_stream)

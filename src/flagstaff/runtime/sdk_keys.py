@@ -90,6 +90,17 @@ class SdkKeys:
             self._texts[project_id][key] = key_hash
         return access
 
+    async def find_by_id(self, project_id: UUID, key_id: UUID) -> Access | None:
+        """What the key of an environment opens, by its id; None if it does not exist, was revoked or has expired.
+
+        Raises:
+            Error: UNAVAILABLE while the project cannot be loaded; LIMITED beyond the key's limit.
+        """
+        await self._snapshots.find(project_id)
+        opened = self._opened.get(project_id, {})
+        access = next((each for each in opened.values() if each.key_id == key_id), None)
+        return access if access is not None and self.use(access) else None
+
     def use(self, access: Access) -> bool:
         """Count and note a use of a key, and return whether it has not expired; raises Error LIMITED.
 

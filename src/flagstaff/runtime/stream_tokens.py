@@ -1,19 +1,27 @@
 """Short-lived tokens with which browsers open streams: their EventSource sends no headers, so the URL has the token.
 
 A token names the SDK key for which it was made and the period until whose end it is valid, with an HMAC (RFC 2104) of
-both. All instances make the same one in the same period, so that a client that asks again keeps its connection.
+them. All instances make the same one in the same period, so that a client that asks again keeps its connection.
 """
 
 import hashlib
 import hmac
 from collections.abc import Callable
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 PERIOD_SECONDS = 3600
 _DIGEST_BYTES = 16
 _PURPOSE = b"flagstaff stream token"
-_TEXT_MAX_LENGTH = 100
+_TEXT_MAX_LENGTH = 150
+
+
+class KeyName(NamedTuple):
+    """The SDK key of an environment, by the ids of its project and itself."""
+
+    project_id: UUID
+    key_id: UUID
 
 
 class StreamTokens:
@@ -27,17 +35,17 @@ class StreamTokens:
         """The number of the present period. Its tokens are valid until the end of the next."""
         return int(self._now().timestamp()) // PERIOD_SECONDS
 
-    def make(self, key_id: UUID) -> str:
+    def make(self, key: KeyName) -> str:
         """A token for the owner of an SDK key, valid for one to two periods."""
-        return self._sign(f"{key_id.hex}.{self.period() + 1}")
+        return self._sign(f"{key.project_id.hex}.{key.key_id.hex}.{self.period() + 1}")
 
-    def read(self, token: str) -> UUID | None:
-        """The id of the SDK key that a token is for; None if it is invalid or has expired."""
+    def read(self, token: str) -> KeyName | None:
+        """The SDK key that a token is for; None if it is invalid or has expired."""
         signed, _, _ = token[:_TEXT_MAX_LENGTH].rpartition(".")
         if not hmac.compare_digest(self._sign(signed).encode(), token.encode(errors="surrogatepass")):
             return None
-        key_id, _, last_period = signed.partition(".")
-        return UUID(key_id) if int(last_period) >= self.period() else None
+        project_id, key_id, last_period = signed.split(".")
+        return KeyName(UUID(project_id), UUID(key_id)) if int(last_period) >= self.period() else None
 
     def _sign(self, signed: str) -> str:
         digest = hmac.digest(self._key, signed.encode(errors="surrogatepass"), hashlib.sha256)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.runtime.stream_tokens import PERIOD_SECONDS, StreamTokens
+from flagstaff.runtime.stream_tokens import PERIOD_SECONDS, KeyName, StreamTokens
 
 SECRET = "k" * 32
 START = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
-KEY = UUID("01a1fb68-78d6-72a0-9594-54797a0c2450")
+KEY = KeyName(UUID("01a1fb68-78d6-72a0-9594-54797a0c2450"), UUID("01a1fb68-78d6-72a0-9594-54797a0c2451"))
 
 
 def tokens_at(seconds: float = 0, secret: str = SECRET) -> StreamTokens:
@@ -35,7 +35,7 @@ def test_what_was_not_made_here_is_refused(text: str) -> None:
         TOKEN[:-1],
         TOKEN + "0",
         TOKEN.upper(),
-        TOKEN.replace(KEY.hex, "0" * 32),
+        TOKEN.replace(KEY.key_id.hex, "0" * 32),
         TOKEN + "\ud800",
         "." * 9999,
     ],
@@ -45,8 +45,8 @@ def test_a_token_that_was_altered_is_refused(token: str) -> None:
 
 
 def test_a_token_for_a_later_period_cannot_be_made_of_another() -> None:
-    key_id, period, digest = TOKEN.split(".")
-    assert tokens_at().read(f"{key_id}.{int(period) + 1}.{digest}") is None
+    project_id, key_id, period, digest = TOKEN.split(".")
+    assert tokens_at().read(f"{project_id}.{key_id}.{int(period) + 1}.{digest}") is None
 
 
 def test_a_token_of_another_secret_key_is_refused() -> None:

@@ -19,10 +19,10 @@ _OF_A_PROJECT = (
 )
 
 
-async def open_environment(
+async def open_access(
     find: Callable[[str], Awaitable[Access | None]], key: str, kinds: Collection[KeyKind] = ANY_KIND
-) -> EnvironmentSnapshot:
-    """The environment that a key opens.
+) -> tuple[Access, EnvironmentSnapshot]:
+    """What a key opens, and the environment.
 
     Raises:
         Error: UNAUTHENTICATED for a key that is not valid or not of an environment, FORBIDDEN for one of another kind,
@@ -39,4 +39,12 @@ async def open_environment(
             f"This SDK key of the environment {access.environment.environment_key} is of the kind {access.kind}. "
             f"Use one of the kind {' or '.join(sorted(kinds))} here.",
         )
-    return access.environment
+    return access, access.environment
+
+
+async def open_environment(
+    find: Callable[[str], Awaitable[Access | None]], key: str, kinds: Collection[KeyKind] = ANY_KIND
+) -> EnvironmentSnapshot:
+    """The environment that a key opens; raises what `open_access` raises."""
+    _, environment = await open_access(find, key, kinds)
+    return environment
