@@ -246,6 +246,7 @@ class Flagstaff:
             segments=Segments(
                 self.database, now, segments_per_project(settings.max_segments_per_project), quota_of_conditions
             ),
+            sdk_keys=self._managed_keys,
             flags=Flags(
                 self.database,
                 now,

@@ -19,6 +19,9 @@ from tests.web.conftest import SignUp
 
 Operation = tuple[str, str, Json]
 
+# Needs its permission in at least one environment, and answers with what is in those.
+SHOWS_WHAT_IS_ALLOWED = "list_sdk_keys"
+
 _FLAG = {"name": "Another", "key": "another"}
 # What each operation with a body is sent.
 BODIES: dict[str, Json] = {
@@ -36,6 +39,7 @@ BODIES: dict[str, Json] = {
     "preview_impact": {"flag": {"name": "New checkout", "key": "new-checkout"}},
     "explain": {"context": {"user_id": "ada"}},
     "create_token": {"name": "Deployments", "permissions": ["project:read"]},
+    "create_sdk_key": {"name": "Checkout service", "environment": "production", "kind": "server"},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 
@@ -48,7 +52,12 @@ def operations() -> list[Operation]:
         for method, operation in methods.items()
         if "{project_id}" in path
     ]
-    return sorted(found, key=lambda each: (each[0] == "delete", -each[1].count("/") if each[0] == "delete" else 0))
+    return sorted(found, key=_place_in_order)
+
+
+def _place_in_order(operation: Operation) -> tuple[bool, int, bool]:
+    method, path, _ = operation
+    return method == "delete", -path.count("/") if method == "delete" else 0, path.endswith("{env_id}")
 
 
 def success_of(operation: Json) -> int:
@@ -56,11 +65,18 @@ def success_of(operation: Json) -> int:
     return status
 
 
+def is_in_production(path: str, operation: Json) -> bool:
+    """Whether an operation needs its permission in the environment `production`, where everything is, and no other."""
+    return "{env_id}" in path or operation["operationId"] in ("create_sdk_key", "revoke_sdk_key")
+
+
 def expected_of(path: str, operation: Json, role: Role, own: Role | None) -> int:
     """The status for a member with a role in the project and, if given, its own in the environment `production`."""
-    roles = {own or role} if "{env_id}" in path else {role, own or role}
     permission = Permission(operation[PERMISSION])
-    return success_of(operation) if all(permission in PERMISSIONS[each] for each in roles) else 403
+    allowed = [permission in PERMISSIONS[each] for each in (role, own or role)]
+    if operation["operationId"] == SHOWS_WHAT_IS_ALLOWED:
+        return success_of(operation) if any(allowed) else 403
+    return success_of(operation) if all(allowed[1:] if is_in_production(path, operation) else allowed) else 403
 
 
 class Place:
@@ -87,6 +103,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         f"/api/projects/{project['id']}/invitations", json={"email": "linus@example.com", "role": "viewer"}
     )
     issued = await owner.post(f"/api/projects/{project['id']}/tokens", json=BODIES["create_token"])
+    key = await owner.post(f"/api/projects/{project['id']}/sdk-keys", json=BODIES["create_sdk_key"])
     ids = {
         "project_id": project["id"],
         "env_id": flag["environment_id"],
@@ -96,6 +113,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "account_id": other.account["id"],
         "invitation_id": created(invited)["id"],
         "token_id": created(issued)["id"],
+        "key_id": created(key)["id"],
     }
     return Place(owner, ids, project["sdk_key"])
 
@@ -173,7 +191,7 @@ async def test_a_role_in_another_environment_gives_nothing_here(
 ) -> None:
     await join(flagstaff, {"id": place.ids["project_id"]}, eve, role, {"staging": own})
     for operation in operations():
-        if "{env_id}" in operation[1]:
+        if is_in_production(operation[1], operation[2]):
             answer = await place.call(eve, operation)
             assert answer.status_code == expected_of(operation[1], operation[2], role, None), operation[1]
 
@@ -225,8 +243,9 @@ async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_r
     spare = await ada.create_environment(project, key="spare")  # remains when the other is deleted
     machine = await issue(ada, list(Permission), environments=[there["id"], spare["id"]])
     for operation in operations():
-        is_there = "{env_id}" in operation[1] and environment == "production"
-        is_allowed = is_there or operation[2][PERMISSION] == Permission.PROJECT_READ
+        is_there = is_in_production(operation[1], operation[2]) and environment == "production"
+        is_everywhere = operation[2]["operationId"] == SHOWS_WHAT_IS_ALLOWED
+        is_allowed = is_there or is_everywhere or operation[2][PERMISSION] == Permission.PROJECT_READ
         answer = await place.call(machine, operation)
         assert answer.status_code == (success_of(operation[2]) if is_allowed else 403), (operation[1], answer.text)
 

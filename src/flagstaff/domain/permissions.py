@@ -4,8 +4,8 @@ A member has a role in the project, and may have other roles in some of its envi
 
 - What concerns one environment needs the permission in that environment.
 - What concerns the whole project needs it everywhere, in the project and in each environment with its own role: a
-  change to a segment or to the SDK key takes effect in all of them, and whoever manages members could lift any
-  restriction.
+  change to a segment or to the project's SDK key takes effect in all of them, and whoever manages members could lift
+  any restriction.
 
 An access token acts as the member that its account is, within limits: it never has a permission that its account does
 not have at the moment.
@@ -55,8 +55,8 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.RULES_WRITE: "create, change and delete rules",
     Permission.EVALUATIONS_READ: "see the evaluation history",
     Permission.AUDIT_READ: "see the audit trail",
-    Permission.KEYS_READ: "see the SDK key",
-    Permission.KEYS_ROTATE: "replace the SDK key",
+    Permission.KEYS_READ: "see the SDK keys; the project's own is for all environments",
+    Permission.KEYS_ROTATE: "replace the project's SDK key, and create and revoke those of environments",
     Permission.MEMBERS_READ: "see the members and the invitations",
     Permission.MEMBERS_WRITE: "invite, change and remove members that are not owners",
     Permission.OWNERS_WRITE: "invite and make owners, and change and remove them",

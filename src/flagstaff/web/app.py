@@ -33,6 +33,7 @@ from flagstaff.services.members import Members
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.projects import Projects
 from flagstaff.services.rules import Rules
+from flagstaff.services.sdk_keys import SdkKeys
 from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
@@ -66,6 +67,7 @@ from flagstaff.web.management import (
     passkeys,
     projects,
     rules,
+    sdk_keys,
     second_factors,
     segments,
     sessions,
@@ -111,6 +113,7 @@ class State:
     invitations: Invitations
     environments: Environments
     segments: Segments
+    sdk_keys: SdkKeys
     flags: Flags
     rules: Rules
     explanations: Explanations
@@ -156,6 +159,7 @@ def create_api() -> FastAPI:
         invitations,
         environments,
         segments,
+        sdk_keys,
         flags,
         rules,
         explanations,

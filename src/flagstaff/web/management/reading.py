@@ -5,7 +5,7 @@ import re
 _METHODS = ("GET", "HEAD")
 # Each is a POST because its body describes what might be.
 _questions = re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)")
-_secrets = re.compile(r"/api/projects/[^/]+/tokens")
+_secrets = re.compile(r"/api/projects/[^/]+/(tokens|sdk-keys)")
 
 
 def only_reads(method: str, path: str) -> bool:
