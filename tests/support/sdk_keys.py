@@ -1,17 +1,18 @@
-"""SDK keys of environments, created without the management API."""
+"""SDK keys of environments."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.sdk_keys import KeyKind
 from flagstaff.services.sdk_keys import WantedKey
-from tests.support.api import Caller, Json
+from tests.support.api import Caller, Json, created, project_path
 
 
 class KeyMaker:
-    """Creates and revokes keys for a person."""
+    """Creates and revokes keys for a person, without the API."""
 
     def __init__(self, flagstaff: Flagstaff, person: Caller) -> None:
         self._keys = flagstaff._managed_keys
@@ -28,3 +29,14 @@ class KeyMaker:
         project_id = UUID(project["id"])
         for key in await self._keys.list_keys(self._actor, project_id):
             await self._keys.revoke_key(self._actor, project_id, key.id)
+
+
+def keys_path(project: Json) -> str:
+    """The path of a project's SDK keys."""
+    return f"{project_path(project)}/sdk-keys"
+
+
+async def create_key(caller: Caller, project: Json, **values: Any) -> Json:
+    """A new server's key of `production`, over the API; its text is `key`."""
+    body = {"name": "x", "environment": "production", "kind": "server", **values}
+    return created(await caller.post(keys_path(project), json=body))

@@ -24,6 +24,8 @@ const UNSPOKEN = new Set([
   "account_id",
   "email",
   "inviter_id",
+  "creator_id",
+  "creator_email",
   "expires_at",
   "sent_at",
   "last_seen_at",

@@ -49,6 +49,8 @@ Action = Literal[
     "segment.created",
     "segment.updated",
     "segment.deleted",
+    "sdk_key.created",
+    "sdk_key.revoked",
     "member.added",
     "member.updated",
     "member.removed",
@@ -61,7 +63,7 @@ Action = Literal[
     "token.deleted",
 ]
 
-Resource = Literal["project", "environment", "flag", "rule", "segment", "member", "invitation", "token"]
+Resource = Literal["project", "environment", "flag", "rule", "segment", "sdk_key", "member", "invitation", "token"]
 
 
 def _read_cursor(given: str) -> int:
@@ -211,7 +213,7 @@ Service = Annotated[Changes, Depends(_changes)]
 async def list_project_changes(
     project_id: Id, query: Annotated[ProjectChangesQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:
-    """The changes in a project, newest first: to itself, its SDK key, environments, segments, flags and rules.
+    """The changes in a project, newest first: to itself, its SDK keys, environments, segments, flags and rules.
 
     Changes of deleted environments and flags are included.
     """
