@@ -104,7 +104,8 @@ class Evaluate:
         Raises:
             Error: those of `answer`.
         """
-        if access.key_id is not None and not self._use(access):
+        own = access.environment
+        if own is not None and not self._use(access):
             raise _no_key()
         try:
             request = _decode(body)
@@ -114,7 +115,7 @@ class Evaluate:
         if b"\\" in body or len(body) > IDENTIFIER_MAX_LENGTH:
             require_sound(context)
         environment = access.project.environments.get(request.environment)
-        if environment is None or (access.environment is not None and environment is not access.environment):
+        if environment is None or (own is not None and environment is not own):
             given_attributes(context)  # invalid ones are an error in the first place
             raise _no_environment(access, request.environment)
         return environment, context
