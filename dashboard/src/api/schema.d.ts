@@ -1024,6 +1024,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/sdk-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sdk Keys
+         * @description The SDK keys of the environments in which you may see keys, newest first, including those that have expired.
+         *
+         *     Requires the permission `keys:read`.
+         */
+        get: operations["list_sdk_keys"];
+        put?: never;
+        /**
+         * Create Sdk Key
+         * @description Create an SDK key of an environment, in which you need the permission.
+         *
+         *     Every instance accepts it immediately. An environment can have several keys, so that applications can change to a
+         *     new one before the old one is revoked. The key does not end when you leave the project. An `Idempotency-Key` is
+         *     ignored, because the response is not stored.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        post: operations["create_sdk_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/sdk-keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Sdk Key
+         * @description Revoke an SDK key immediately on every instance. You need the permission in the key's environment.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        delete: operations["revoke_sdk_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags": {
         parameters: {
             query?: never;
@@ -1289,7 +1343,7 @@ export interface paths {
         };
         /**
          * List Project Changes
-         * @description The changes in a project, newest first: to itself, its SDK key, environments, segments, flags and rules.
+         * @description The changes in a project, newest first: to itself, its SDK keys, environments, segments, flags and rules.
          *
          *     Changes of deleted environments and flags are included.
          *
@@ -2213,6 +2267,52 @@ export interface components {
             total: number;
             /** Connections */
             connections: components["schemas"]["ConnectionOut"][];
+        };
+        /**
+         * CreatedSdkKeyOut
+         * @description A new key, with its text, which is shown only here.
+         */
+        CreatedSdkKeyOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Environment */
+            environment: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @enum {string}
+             */
+            kind: "server" | "browser";
+            /**
+             * Hint
+             * @description The last characters of the key.
+             */
+            hint: string;
+            /**
+             * Created By
+             * @description The email of the account that created the key, if it still exists.
+             */
+            created_by: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Last Used At
+             * @description When the key was last used, to within a few minutes.
+             */
+            last_used_at: string | null;
+            /** Key */
+            key: string;
         };
         /**
          * CreatedTokenOut
@@ -3330,6 +3430,27 @@ export interface components {
             variant?: string | null;
         };
         /**
+         * NewSdkKey
+         * @description A key to create.
+         */
+        NewSdkKey: {
+            /** Name */
+            name: string;
+            /** Environment */
+            environment: string;
+            /**
+             * Kind
+             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @enum {string}
+             */
+            kind: "server" | "browser";
+            /**
+             * Expires At
+             * @description When the key expires; by default never.
+             */
+            expires_at?: string | null;
+        };
+        /**
          * NewSegment
          * @description A new segment. Its key cannot be changed later.
          */
@@ -4032,6 +4153,50 @@ export interface components {
             readonly id?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
+        };
+        /**
+         * SdkKeyOut
+         * @description An SDK key without its secret. It is for the environment with the key `environment` only.
+         */
+        SdkKeyOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Environment */
+            environment: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @enum {string}
+             */
+            kind: "server" | "browser";
+            /**
+             * Hint
+             * @description The last characters of the key.
+             */
+            hint: string;
+            /**
+             * Created By
+             * @description The email of the account that created the key, if it still exists.
+             */
+            created_by: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Last Used At
+             * @description When the key was last used, to within a few minutes.
+             */
+            last_used_at: string | null;
         };
         /**
          * SecondFactorLogin
@@ -8682,6 +8847,237 @@ export interface operations {
             };
         };
     };
+    list_sdk_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SdkKeyOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_sdk_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSdkKey"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedSdkKeyOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    revoke_sdk_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_flags: {
         parameters: {
             query?: {
@@ -10093,9 +10489,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "sdk_key" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
