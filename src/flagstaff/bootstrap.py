@@ -32,6 +32,7 @@ from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.applications import Applications, Noted
 from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.runtime.local_flags import LocalFlagsCache
 from flagstaff.runtime.propagation import propagate
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.sdk_keys import SdkKeys
@@ -57,6 +58,7 @@ from flagstaff.services.impacts import Impacts
 from flagstaff.services.instance import Instance
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
+from flagstaff.services.local_flags import LocalFlagsSource
 from flagstaff.services.members import Members
 from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passkeys import Passkeys
@@ -93,6 +95,8 @@ from flagstaff.web.sdk.lane import Lane, connection_class
 from flagstaff.web.sdk.ofrep.route import OfrepRoute
 from flagstaff.web.sdk.ofrep.streams import PATH as OFREP_STREAMS
 from flagstaff.web.sdk.ofrep.streams import OfrepStreamRoute
+from flagstaff.web.sdk.unleash.client import PREFIX as UNLEASH_PREFIX
+from flagstaff.web.sdk.unleash.client import ClientRoute
 from flagstaff.web.sdk.unleash.frontend import FrontendRoute
 
 log = structlog.get_logger(__name__)
@@ -168,6 +172,7 @@ class Flagstaff:
             now=now,
             limiter=_window(settings.sdk_key_rate_limit, _SDK_KEYS),
         )
+        self.local_flags = LocalFlagsCache(LocalFlagsSource(self.database).load, self._supervisor)
         self.database.announce_to(self._announce)
         self._instances = self._make_instances(settings.database_url, confirm_seconds)
         self._history = History(self.database, now)
@@ -274,8 +279,7 @@ class Flagstaff:
         )
         evaluations = Evaluations(recorder=self._recorder, now=now, keep=settings.history_attributes)
         evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
-        request_ids = RequestIds()
-        cross_origin = CrossOrigin(settings.cors_origins)
+        request_ids, cross_origin = RequestIds(), CrossOrigin(settings.cors_origins)
         self.asgi = create_app(
             state,
             evaluate,
@@ -347,6 +351,7 @@ class Flagstaff:
             OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, stream_tokens, self.streams),
             "/ofrep/": OfrepRoute(find, evaluations, translations, stream_tokens),
             "/unleash/api/frontend": FrontendRoute(find, evaluations, translations),
+            UNLEASH_PREFIX: ClientRoute(find, self.local_flags, self.applications),
         }
 
     def _make_streams(self, now: Callable[[], datetime]) -> Streams:

@@ -10,12 +10,12 @@ _MAX_PREFIXES = 16
 
 
 class Payload(NamedTuple):
-    """The body for applications, in Unleash's version 2, and its entity tag.
+    """The body for applications, in Unleash's version 2, and its entity tag, without quotes.
 
     The tag is the same on all instances. It ends with the revision, so that it tells which state a client has.
     """
 
-    etag: bytes
+    tag: str
     body: bytes
 
 
@@ -46,14 +46,14 @@ class LocalFlags:
             + b",".join(chosen)
             + b'],"segments":[],"query":{"environment":"%b"}}' % self.environment_key.encode()
         )
-        payload = Payload(f'"{digest.hexdigest()[:32]}:{self.revision}"'.encode(), body)
+        payload = Payload(f"{digest.hexdigest()[:32]}:{self.revision}", body)
         if len(self.payloads) >= _MAX_PREFIXES:
             del self.payloads[next(iter(self.payloads))]
         self.payloads[prefix] = payload
         return payload
 
 
-def revision_in(etag: bytes) -> int | None:
-    """The revision that an entity tag names, if it is one of ours."""
-    _, _, number = etag.removeprefix(b"W/").strip(b'"').rpartition(b":")
+def revision_in(tag: str) -> int | None:
+    """The revision that an entity tag names, if it is one of ours. It may be weak, and have its quotes."""
+    _, _, number = tag.removeprefix("W/").strip('"').rpartition(":")
     return int(number) if number.isascii() and number.isdigit() and len(number) < 20 else None

@@ -1,0 +1,155 @@
+"""Unleash's client API as a plain ASGI route: the flags of an environment for SDKs that evaluate them themselves.
+
+A 401 or 403 makes some clients give up for good, and so does a refused report. Both are only sent when they are right.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.domain.applications import Report
+from flagstaff.domain.errors import Code, Error, invalid_field
+from flagstaff.domain.sdk_keys import KeyKind
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.pacing import in_pieces
+from flagstaff.runtime.applications import Applications
+from flagstaff.runtime.local_flags import LocalFlagsCache
+from flagstaff.runtime.sdk_keys import Access
+from flagstaff.web.context import UNREADABLE
+from flagstaff.web.edge.bodies import read_body
+from flagstaff.web.edge.errors import MethodNotAllowedError
+from flagstaff.web.sdk.access import SERVER_ONLY, open_environment
+from flagstaff.web.sdk.entity_tags import send_json, send_tagged
+from flagstaff.web.sdk.unleash import reports
+from flagstaff.web.sdk.unleash.errors import credential_in
+
+PREFIX = "/unleash/"
+_CLIENT = f"{PREFIX}api/client"
+_MAX_QUERY_FIELDS = 100
+_MAX_TOKENS = 100
+_HEADERS = ((b"cache-control", b"no-cache"),)
+_TYPES = {KeyKind.SERVER: "client", KeyKind.BROWSER: "frontend"}
+_encode = msgspec.json.Encoder().encode
+
+
+class _Tokens(msgspec.Struct):
+    tokens: list[str]
+
+
+_read_tokens = msgspec.json.Decoder(_Tokens).decode
+Find = Callable[[str], Awaitable[Access | None]]
+Handle = Callable[[Scope, bytes, Send], Awaitable[None]]
+
+
+class _Operation(NamedTuple):
+    method: str
+    handle: Handle
+
+
+class ClientRoute:
+    """Answers everything below `/unleash/` that has no route of its own."""
+
+    def __init__(self, find: Find, local_flags: LocalFlagsCache, applications: Applications) -> None:
+        """`find` finds what an SDK key opens."""
+        self._find = find
+        self._local_flags = local_flags
+        self._applications = applications
+        validate = _Operation("POST", self._validate)
+        self._operations = {
+            f"{_CLIENT}/features": _Operation("GET", self._features),
+            f"{_CLIENT}/register": _Operation("POST", self._register),
+            f"{_CLIENT}/metrics": _Operation("POST", self._metrics),
+            f"{_CLIENT}/metrics/bulk": _Operation("POST", self._batch),
+            f"{_CLIENT}/metrics/edge": _Operation("POST", self._edge_state),
+            f"{PREFIX}edge/validate": validate,
+            f"{PREFIX}api/edge/validate": validate,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operation = self._operations.get(scope["path"])
+        if operation is None:
+            raise Error(Code.NOT_FOUND, f"There is nothing at this path. Set the URL of the SDK to …{PREFIX}api.")
+        if scope["method"] != operation.method:
+            raise MethodNotAllowedError(operation.method)
+        body = await read_body(receive)
+        if body is not None:
+            await operation.handle(scope, body, send)
+
+    async def _features(self, scope: Scope, _body: bytes, send: Send) -> None:
+        prefix = _prefix_in(scope["query_string"])
+        environment = await self._open(scope)
+        local = await self._local_flags.current(environment)
+        payload = local.payloads.get(prefix)
+        if payload is None:
+            payload = await in_pieces(local.composing(prefix))
+        client = reports.client_in(scope["headers"])
+        self._applications.note_poll(environment.environment_id, client, local.revision)
+        await send_tagged(payload.body, payload.tag, scope["headers"], send, _HEADERS)
+
+    async def _register(self, scope: Scope, body: bytes, send: Send) -> None:
+        await self._open(scope)
+        reports.check_registration(body)
+        await _accept(send)
+
+    async def _metrics(self, scope: Scope, body: bytes, send: Send) -> None:
+        environment = await self._open(scope)
+        self._note(reports.read_metrics(body, environment, reports.client_in(scope["headers"])))
+        await _accept(send)
+
+    async def _batch(self, scope: Scope, body: bytes, send: Send) -> None:
+        environment = await self._open(scope)
+        self._note(reports.read_batch(body, environment, reports.client_in(scope["headers"])))
+        await _accept(send)
+
+    async def _edge_state(self, scope: Scope, body: bytes, send: Send) -> None:
+        await self._open(scope)
+        reports.check_edge_state(body)
+        await _accept(send)
+
+    async def _validate(self, _scope: Scope, body: bytes, send: Send) -> None:
+        """Tell an Edge which of its keys are valid. It has no key of its own."""
+        try:
+            tokens = _read_tokens(body).tokens
+        except UNREADABLE:
+            raise invalid_field("tokens", "must be a list of SDK keys") from None
+        if len(tokens) > _MAX_TOKENS:
+            raise invalid_field("tokens", f"must contain at most {_MAX_TOKENS} items")
+        valid = []
+        for token in tokens:
+            access = await self._find(token)
+            if access is not None and access.environment is not None:
+                valid.append(
+                    {
+                        "token": token,
+                        "type": _TYPES[access.kind],
+                        "projects": [access.environment.project_id.hex],
+                        "environment": access.environment.environment_key,
+                    }
+                )
+        await send_json(_encode({"tokens": valid}), send)
+
+    async def _open(self, scope: Scope) -> EnvironmentSnapshot:
+        return await open_environment(self._find, credential_in(scope["headers"]), SERVER_ONLY)
+
+    def _note(self, found: list[Report]) -> None:
+        self._applications.require_room(sum(len(each.counts) for each in found))
+        for each in found:
+            self._applications.note_report(each)
+
+
+def _prefix_in(query: bytes) -> str:
+    """The start of the keys of the flags that are asked for."""
+    try:
+        fields = parse_qs(query.decode("latin-1"), max_num_fields=_MAX_QUERY_FIELDS)
+    except ValueError:
+        raise invalid_field("query", f"must have at most {_MAX_QUERY_FIELDS} fields") from None
+    return fields.get("namePrefix", [""])[-1]
+
+
+async def _accept(send: Send) -> None:
+    """Send a 202, the only status that all clients take for success."""
+    await send({"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,185 @@
+"""What applications that evaluate flags themselves say about themselves, and what they have counted.
+
+All of it is what clients claim: texts are shortened, and numbers and lists are bounded. A report with more flags than
+are kept is accepted without the rest, because a client that is refused stops reporting.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from flagstaff.domain.applications import TEXT_MAX_LENGTH, UNNAMED, Client, FlagCounts, Report
+from flagstaff.domain.errors import invalid_field
+from flagstaff.domain.keys import KEY_MAX_LENGTH
+from flagstaff.domain.variants import MAX_VARIANTS
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.web.context import UNREADABLE
+
+MAX_FLAGS = 1_000
+_MAX_COUNT = 2**53
+_MAX_INTERVAL_SECONDS = 86_400
+_EDGE = "unleash-edge"
+_encode = msgspec.json.Encoder().encode
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Read = TypeVar("Read")
+
+
+class _Counts(msgspec.Struct):
+    yes: Count = 0
+    no: Count = 0
+    variants: dict[str, Count] = {}
+
+
+class _Bucket(msgspec.Struct):
+    toggles: dict[str, _Counts]
+    start: Any = None
+    stop: Any = None
+
+
+class _Application(msgspec.Struct, rename="camel"):
+    app_name: str
+    instance_id: str | None = None
+    connection_id: str | None = None
+    sdk_version: str | None = None
+
+
+class _Metrics(_Application, rename="camel"):
+    bucket: _Bucket | None = None
+
+
+class _EdgeCounts(msgspec.Struct, rename="camel"):
+    feature_name: str
+    app_name: str
+    environment: str
+    yes: Count = 0
+    no: Count = 0
+    variants: dict[str, Count] | None = None
+
+
+class _Batch(msgspec.Struct):
+    applications: list[_Application]
+    metrics: list[_EdgeCounts]
+
+
+_read_application = msgspec.json.Decoder(_Application).decode
+_read_metrics = msgspec.json.Decoder(_Metrics).decode
+_read_batch = msgspec.json.Decoder(_Batch).decode
+_read_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def client_in(headers: Iterable[tuple[bytes, bytes]]) -> Client:
+    """Who sends a request, by its headers."""
+    given = {name: value.decode("latin-1") for name, value in headers if name.startswith(b"unleash-")}
+    return Client(
+        application=_short(given.get(b"unleash-appname")) or UNNAMED,
+        instance=_short(given.get(b"unleash-instanceid")),
+        connection=_short(given.get(b"unleash-connection-id")),
+        sdk=_short(given.get(b"unleash-sdk")),
+        interval_seconds=_seconds(given.get(b"unleash-interval", "")),
+    )
+
+
+def check_registration(body: bytes) -> None:
+    """Check what an instance says at its start; raises Error INVALID."""
+    _decode(_read_application, body)
+
+
+def check_edge_state(body: bytes) -> None:
+    """Check what an Edge says about itself, which is not used; raises Error INVALID unless it is an object."""
+    _decode(_read_object, body)
+
+
+def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
+    """What an instance has counted; nothing if it sent no counts. Raises Error INVALID."""
+    metrics = _decode(_read_metrics, body)
+    bucket = metrics.bucket
+    if bucket is None or not bucket.toggles:
+        return []
+    client = Client(
+        application=_short(metrics.app_name) or UNNAMED,
+        instance=_short(metrics.instance_id) or sender.instance,
+        connection=_short(metrics.connection_id) or sender.connection,
+        sdk=sender.sdk or _short(metrics.sdk_version),
+    )
+    counts: dict[str, FlagCounts] = {}
+    for key, each in bucket.toggles.items():
+        if len(counts) == MAX_FLAGS:
+            break
+        counts[key[:KEY_MAX_LENGTH]] = _counts(each.yes, each.no, each.variants)
+    window = [metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop]
+    return [Report(environment.environment_id, client, _digest(_encode(window)), counts)]
+
+
+def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
+    """What an Edge has collected from the applications behind it; raises Error INVALID."""
+    batch = _decode(_read_batch, body)
+    totals: defaultdict[str, dict[str, FlagCounts]] = defaultdict(dict)
+    kept = 0
+    for each in batch.metrics:
+        if each.environment != environment.environment_key:
+            continue
+        of_application = totals[_short(each.app_name) or UNNAMED]
+        key = each.feature_name[:KEY_MAX_LENGTH]
+        if key not in of_application:
+            if kept == MAX_FLAGS:
+                break
+            kept += 1
+        of_application[key] = _add(of_application.get(key), _counts(each.yes, each.no, each.variants or {}))
+    sdk = sender.sdk or _EDGE
+    return [
+        Report(
+            environment.environment_id,
+            Client(application, sender.instance or _EDGE, sender.connection, sdk),
+            _digest(application.encode() + b"\0" + body),
+            counts,
+        )
+        for application, counts in totals.items()
+        if counts
+    ]
+
+
+def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
+    kept = [(name[:KEY_MAX_LENGTH], min(count, _MAX_COUNT)) for name, count in variants.items()]
+    return FlagCounts(min(yes, _MAX_COUNT), min(no, _MAX_COUNT), dict(kept[:MAX_VARIANTS]))
+
+
+def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
+    if known is None:
+        return more
+    names = {**known.variants, **more.variants}
+    return _counts(
+        known.yes + more.yes,
+        known.no + more.no,
+        {name: known.variants.get(name, 0) + more.variants.get(name, 0) for name in names},
+    )
+
+
+def _decode(decode: Callable[[bytes], Read], body: bytes) -> Read:
+    try:
+        return decode(body)
+    except msgspec.ValidationError as error:
+        raise invalid_field("body", f"is not what is expected here: {error}") from None
+    except UNREADABLE:
+        raise invalid_field("body", "is not valid JSON") from None
+
+
+def _digest(window: bytes) -> bytes:
+    return blake2b(window, digest_size=16).digest()
+
+
+def _short(text: str | None) -> str:
+    """A text as it can be stored everywhere."""
+    return (text or "").replace("\0", "")[:TEXT_MAX_LENGTH]
+
+
+def _seconds(milliseconds: str) -> float | None:
+    """An interval; None if there is none, such as `undefined`."""
+    try:
+        seconds = float(milliseconds) / 1000
+    except ValueError:
+        return None
+    return min(seconds, _MAX_INTERVAL_SECONDS) if seconds > 0 else None
