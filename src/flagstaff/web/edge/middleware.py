@@ -20,6 +20,7 @@ from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
 from flagstaff.web.edge.limits import Limits
+from flagstaff.web.edge.responses import IS_STREAM
 
 log = structlog.get_logger("flagstaff.access")
 
@@ -148,7 +149,7 @@ class Edge:
         if self._is_evaluation(scope["path"]):
             self._metrics.evaluate_responses[exchange.status] += 1
             return  # the history has every evaluation, and can be searched
-        if not scope["state"].get("is_stream"):  # which lasts as long as its client likes
+        if not scope["state"].get(IS_STREAM):  # which lasts as long as its client likes
             self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
             peer = scope.get("client")

@@ -17,6 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from flagstaff.web.edge.heads import objection
 from flagstaff.web.edge.refusals import Refusals
+from flagstaff.web.edge.responses import IS_STREAM
 
 TRANSPORT = "flagstaff.transport"
 """The extension of a request's scope with its connection's transport, to which runtime/streams.py writes events."""
@@ -91,8 +92,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self.on_lost()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Keep the connection of a client that has finished sending until it has its response."""
-        if self.phase is not Phase.REQUEST or self._is_answered():
+        """Keep the connection of a client that has finished sending until it has its response, unless that is a stream.
+
+        A stream has no end that a client could wait for, so its client has left.
+        """
+        if self.phase is not Phase.REQUEST or self._is_answered() or self.scope["state"].get(IS_STREAM):
             return False
         self.cycle.keep_alive = False
         return True

@@ -19,6 +19,10 @@ _PART_BYTES = 64 * 1024  # how much the server buffers for a client before the s
 _HEADERS = {"cache-control": "no-store"}
 
 
+IS_STREAM = "is_stream"
+"""The name in a request's state by which its response says that it is a stream of events."""
+
+
 def json_response(value: Any, status: int = 200) -> Response:
     """A JSON response."""
     return Response(_encoder.encode(value), status_code=status, media_type="application/json", headers=_HEADERS)

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from flagstaff.domain.errors import Error
 from flagstaff.runtime.streams import Stream
 from flagstaff.web.edge.protocol import TRANSPORT
+from flagstaff.web.edge.responses import IS_STREAM
 
 _HEAD = {
     "type": "http.response.start",
@@ -40,7 +41,7 @@ async def serve_stream(
     `begin` opens it and returns its first event; if it raises an Error, the stream ends at once. `end` is called in any
     case.
     """
-    scope["state"]["is_stream"] = True
+    scope["state"][IS_STREAM] = True
     await send(_HEAD)
     stream = make_stream(scope["extensions"][TRANSPORT])
     try:
