@@ -14,15 +14,11 @@ from flagstaff.runtime.streams import Stream
 from flagstaff.web.edge.protocol import TRANSPORT
 from flagstaff.web.edge.responses import IS_STREAM
 
-_HEAD = {
-    "type": "http.response.start",
-    "status": 200,
-    "headers": [
-        (b"content-type", b"text/event-stream"),
-        (b"cache-control", b"no-store"),
-        (b"x-accel-buffering", b"no"),  # nginx would collect events until it has some kilobytes of them
-    ],
-}
+_HEADERS = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),  # nginx would collect events until it has some kilobytes of them
+)
 # When the server stops, its clients connect again over this time instead of all at once.
 _RETRY_MILLISECONDS = (500, 5_000)
 
@@ -42,7 +38,7 @@ async def serve_stream(
     case.
     """
     scope["state"][IS_STREAM] = True
-    await send(_HEAD)
+    await send({"type": "http.response.start", "status": 200, "headers": [*_HEADERS]})
     stream = make_stream(scope["extensions"][TRANSPORT])
     try:
         stream.begin(retry_line() + await begin(stream))
