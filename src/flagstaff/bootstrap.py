@@ -98,6 +98,7 @@ from flagstaff.web.sdk.ofrep.streams import OfrepStreamRoute
 from flagstaff.web.sdk.unleash.client import PREFIX as UNLEASH_PREFIX
 from flagstaff.web.sdk.unleash.client import ClientRoute
 from flagstaff.web.sdk.unleash.frontend import FrontendRoute
+from flagstaff.web.sdk.unleash.streaming import DELTA, STREAMING, StreamingRoute
 
 log = structlog.get_logger(__name__)
 
@@ -347,10 +348,13 @@ class Flagstaff:
     def _make_protocols(self, evaluations: Evaluations, stream_tokens: StreamTokens) -> Protocols:
         """What answers below each start of a path; longer ones come first."""
         find, translations = self.sdk_keys.find, Translations(self._supervisor)
+        streaming = StreamingRoute(find, self.local_flags, self.streams, self.applications)
         return {
             OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, stream_tokens, self.streams),
             "/ofrep/": OfrepRoute(find, evaluations, translations, stream_tokens),
             "/unleash/api/frontend": FrontendRoute(find, evaluations, translations),
+            STREAMING: streaming,
+            DELTA: streaming,
             UNLEASH_PREFIX: ClientRoute(find, self.local_flags, self.applications),
         }
 

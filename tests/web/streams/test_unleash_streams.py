@@ -1,0 +1,173 @@
+"""GET /unleash/api/client/streaming and /unleash/api/client/delta."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from tests.support.api import Caller, Json, environment_path, flag_path
+from tests.support.clock import Clock
+from tests.support.sdk_keys import KeyMaker
+from tests.web.streams.conftest import EventStream, Streamer
+
+STREAMING, DELTA = "/unleash/api/client/streaming", "/unleash/api/client/delta"
+PATHS = pytest.mark.parametrize("path", [STREAMING, DELTA])
+NAMES = {"unleash_appname": "checkout", "unleash_connection_id": "pod-1", "unleash_sdk": "unleash-python:6.9.1"}
+
+
+async def get(streamer: Streamer, path: str, sdk_key: str | None, **headers: str) -> httpx.Response:
+    given = {} if sdk_key is None else {"authorization": sdk_key}
+    return await streamer.client.get(path, headers={**given, **headers})
+
+
+async def open_stream(streamer: Streamer, sdk_key: str) -> tuple[EventStream, Any]:
+    """A stream, and the event with which it begins."""
+    stream = await streamer.open(STREAMING, authorization=sdk_key, **NAMES)
+    first = await stream.next()
+    assert first["event"] == "unleash-connected"
+    (hydration,) = first["data"]["events"]
+    assert (hydration["type"], str(hydration["eventId"])) == ("hydration", first["id"])
+    return stream, hydration
+
+
+@PATHS
+async def test_a_key_is_needed(streamer: Streamer, path: str) -> None:
+    for sdk_key in (None, "", "x", "p:production.x"):
+        answer = await get(streamer, path, sdk_key)
+        assert (answer.status_code, answer.json()["name"]) == (401, "AuthenticationRequired")
+
+
+@PATHS
+async def test_the_key_of_a_project_is_refused_with_what_to_do(streamer: Streamer, project: Json, path: str) -> None:
+    answer = await get(streamer, path, project["sdk_key"])
+    assert answer.status_code == 401
+    assert "key of an environment" in answer.json()["message"]
+
+
+@PATHS
+async def test_a_browser_key_is_refused(streamer: Streamer, environment: Json, keys: KeyMaker, path: str) -> None:
+    answer = await get(streamer, path, await keys.create(environment, kind="browser"))
+    assert (answer.status_code, answer.json()["name"]) == (403, "NoAccessError")
+
+
+@PATHS
+async def test_they_are_asked_by_get_only(streamer: Streamer, sdk_key: str, path: str) -> None:
+    answer = await streamer.client.post(path, headers={"authorization": sdk_key})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+
+
+async def test_a_stream_begins_with_all_features(
+    ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
+) -> None:
+    await ada.create_flag(environment, key="one")
+    await ada.create_flag(environment, key="two", enabled=False)
+    stream, hydration = await open_stream(streamer, sdk_key)
+    assert {each["name"]: each["enabled"] for each in hydration["features"]} == {"one": True, "two": False}
+    assert hydration["segments"] == []
+    assert stream.response.headers["transfer-encoding"] == "chunked"  # the client for Python sees nothing without
+
+
+async def test_a_stream_gets_the_features_that_each_change_alters(
+    ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
+) -> None:
+    flag = await ada.create_flag(environment, key="one")
+    await ada.create_flag(environment, key="other")
+    stream, _ = await open_stream(streamer, sdk_key)
+    toggled = await ada.post(f"{flag_path(flag)}/toggle")
+    updated = await stream.next()
+    revision = int(toggled.headers["flagstaff-revision"])
+    assert (updated["event"], int(updated["id"])) == ("unleash-updated", revision)
+    (event,) = updated["data"]["events"]
+    assert (event["type"], event["eventId"]) == ("feature-updated", revision)
+    assert (event["feature"]["name"], event["feature"]["enabled"]) == ("one", False)
+    deleted = await ada.delete(flag_path(flag))
+    (event,) = (await stream.next())["data"]["events"]
+    assert event == {
+        "type": "feature-removed",
+        "eventId": int(deleted.headers["flagstaff-revision"]),
+        "featureName": "one",
+        "project": environment["project_id"].replace("-", ""),
+    }
+
+
+async def test_a_changed_segment_alters_the_features_that_name_it(
+    ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str
+) -> None:
+    condition = {"attribute": "plan", "operator": "in", "values": ["gold"]}
+    segment = await ada.create_segment(project, conditions=[condition])
+    flag = await ada.create_flag(environment, key="segmented", fallthrough="off")
+    await ada.create_rule(flag, rule_type="segment", rule_value="beta")
+    await ada.create_flag(environment, key="other")
+    stream, _ = await open_stream(streamer, sdk_key)
+    changed = {"conditions": [{**condition, "values": ["silver"]}]}
+    await ada.put(f"/api/projects/{project['id']}/segments/{segment['id']}", json=changed)
+    (event,) = (await stream.next())["data"]["events"]
+    assert event["feature"]["name"] == "segmented"
+    assert "silver" in str(event["feature"])
+
+
+async def test_what_alters_no_feature_is_not_told(
+    ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str
+) -> None:
+    flag = await ada.create_flag(environment)
+    staging = await ada.create_flag(await ada.get_environment(project, "staging"))
+    stream, _ = await open_stream(streamer, sdk_key)
+    await ada.put(f"/api/projects/{project['id']}", json={"name": "Renamed"})
+    await ada.post(f"{flag_path(staging)}/toggle")
+    revision = (await ada.post(f"{flag_path(flag)}/toggle")).headers["flagstaff-revision"]
+    assert (await stream.next())["id"] == revision
+
+
+async def test_delta_answers_all_features_or_that_nothing_has_changed(
+    ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
+) -> None:
+    flag = await ada.create_flag(environment)
+    first = await get(streamer, DELTA, sdk_key)
+    assert [each["type"] for each in first.json()["events"]] == ["hydration"]
+    tag = first.headers["etag"]
+    assert (await get(streamer, DELTA, sdk_key, **{"if-none-match": tag})).status_code == 304
+    revision = (await ada.post(f"{flag_path(flag)}/toggle")).headers["flagstaff-revision"]
+    second = await get(streamer, DELTA, sdk_key, **{"if-none-match": tag})
+    assert (second.status_code, second.headers["etag"]) == (200, f'"{revision}"')
+
+
+async def test_a_stream_ends_when_its_key_is_revoked(
+    streamer: Streamer, project: Json, sdk_key: str, keys: KeyMaker
+) -> None:
+    stream, _ = await open_stream(streamer, sdk_key)
+    await keys.revoke_all(project)
+    assert await stream.is_over()
+    assert (await get(streamer, STREAMING, sdk_key)).status_code == 401
+
+
+async def test_a_stream_ends_when_its_environment_is_deleted(
+    ada: Caller, streamer: Streamer, project: Json, keys: KeyMaker
+) -> None:
+    canary = {**(await ada.create_environment(project)), "project_id": project["id"]}
+    stream, _ = await open_stream(streamer, await keys.create(canary))
+    assert (await ada.delete(environment_path(canary))).status_code == 204
+    assert await stream.is_over()
+
+
+async def test_an_instance_with_a_stream_is_listed_with_the_revision_that_it_was_sent(
+    flagstaff: Flagstaff, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str, clock: Clock
+) -> None:
+    flag = await ada.create_flag(environment)
+    stream, hydration = await open_stream(streamer, sdk_key)
+
+    async def listed() -> Any:
+        await flagstaff.applications.write()
+        answer = (await ada.get(f"{environment_path(environment)}/connections")).json()
+        (connection,) = answer["connections"]
+        return connection
+
+    connection = await listed()
+    assert (connection["application"], connection["connection"], connection["streams"]) == ("checkout", "pod-1", True)
+    assert (connection["revision"], connection["is_current"]) == (hydration["eventId"], True)
+    clock.advance(seconds=1)
+    await ada.post(f"{flag_path(flag)}/toggle")
+    told = int((await stream.next())["id"])
+    while (connection := await listed())["revision"] < told:
+        pass
+    assert connection["is_current"]
