@@ -92,6 +92,7 @@ from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.lane import Lane, connection_class
+from flagstaff.web.sdk.ofrep.answers import Ofrep
 from flagstaff.web.sdk.ofrep.route import OfrepRoute
 from flagstaff.web.sdk.ofrep.streams import PATH as OFREP_STREAMS
 from flagstaff.web.sdk.ofrep.streams import OfrepStreamRoute
@@ -99,6 +100,7 @@ from flagstaff.web.sdk.unleash.client import PREFIX as UNLEASH_PREFIX
 from flagstaff.web.sdk.unleash.client import ClientRoute
 from flagstaff.web.sdk.unleash.frontend import FrontendRoute
 from flagstaff.web.sdk.unleash.streaming import DELTA, STREAMING, StreamingRoute
+from flagstaff.web.sdk.ways import evaluate_way, ofrep_way
 
 log = structlog.get_logger(__name__)
 
@@ -278,20 +280,7 @@ class Flagstaff:
             metrics=self.metrics,
             check_readiness=self._check_readiness,
         )
-        evaluations = Evaluations(recorder=self._recorder, now=now, keep=settings.history_attributes)
-        evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
-        request_ids, cross_origin = RequestIds(), CrossOrigin(settings.cors_origins)
-        self.asgi = create_app(
-            state,
-            evaluate,
-            self._make_protocols(evaluations, StreamTokens(secret_key, now)),
-            request_ids=request_ids,
-            cross_origin=cross_origin,
-            access_log=settings.access_log,
-        )
-        lane = Lane(evaluate, limits=limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
-        self.refusals = Refusals(request_ids, limits, self.metrics)
-        self.connection_class = connection_class(self.refusals, lane if settings.evaluate_lane else None)
+        self._make_ways_in(state, now, StreamTokens(secret_key, now))
 
     async def start(self) -> None:
         """Lock the data directory, migrate the database, and load what the hot path needs.
@@ -335,6 +324,36 @@ class Flagstaff:
                 await self.database.close()
         self._directory.unlock()
 
+    def _make_ways_in(self, state: State, now: Callable[[], datetime], stream_tokens: StreamTokens) -> None:
+        """What answers requests: the application, and the lane in front of it."""
+        evaluations = Evaluations(recorder=self._recorder, now=now, keep=self._settings.history_attributes)
+        evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=state.limits.evaluate, evaluations=evaluations)
+        request_ids = RequestIds()
+        cross_origin = CrossOrigin(self._settings.cors_origins)
+        translations = Translations(self._supervisor)
+        ofrep = Ofrep(self.sdk_keys, evaluations, translations)
+        streaming = StreamingRoute(self.sdk_keys.find, self.local_flags, self.streams, self.applications)
+        protocols: Protocols = {  # longer ones come first
+            OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, stream_tokens, self.streams),
+            "/ofrep/": OfrepRoute(ofrep, stream_tokens),
+            "/unleash/api/frontend": FrontendRoute(self.sdk_keys.find, evaluations, translations),
+            STREAMING: streaming,
+            DELTA: streaming,
+            UNLEASH_PREFIX: ClientRoute(self.sdk_keys.find, self.local_flags, self.applications),
+        }
+        self.asgi = create_app(
+            state,
+            evaluate,
+            protocols,
+            request_ids=request_ids,
+            cross_origin=cross_origin,
+            access_log=self._settings.access_log,
+        )
+        ways = evaluate_way(evaluate), ofrep_way(ofrep)
+        lane = Lane(ways, limits=state.limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
+        self.refusals = Refusals(request_ids, state.limits, self.metrics)
+        self.connection_class = connection_class(self.refusals, lane if self._settings.evaluate_lane else None)
+
     def make_acceptor(self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol]) -> Acceptor:
         """What accepts the connections of a listening socket."""
         return Acceptor(
@@ -344,19 +363,6 @@ class Flagstaff:
             refusals=self.refusals,
             supervisor=self._supervisor,
         )
-
-    def _make_protocols(self, evaluations: Evaluations, stream_tokens: StreamTokens) -> Protocols:
-        """What answers below each start of a path; longer ones come first."""
-        find, translations = self.sdk_keys.find, Translations(self._supervisor)
-        streaming = StreamingRoute(find, self.local_flags, self.streams, self.applications)
-        return {
-            OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, stream_tokens, self.streams),
-            "/ofrep/": OfrepRoute(find, evaluations, translations, stream_tokens),
-            "/unleash/api/frontend": FrontendRoute(find, evaluations, translations),
-            STREAMING: streaming,
-            DELTA: streaming,
-            UNLEASH_PREFIX: ClientRoute(find, self.local_flags, self.applications),
-        }
 
     def _make_streams(self, now: Callable[[], datetime]) -> Streams:
         streams = Streams(self._supervisor, now, note_told=self.applications.note_stream)

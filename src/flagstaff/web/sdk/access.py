@@ -30,7 +30,7 @@ async def open_access(
     """
     access = await find(key) if key else None
     if access is None:
-        raise UnauthenticatedError(_NOT_VALID, CHALLENGE)
+        raise not_valid()
     if access.environment is None:
         raise UnauthenticatedError(_OF_A_PROJECT, CHALLENGE)
     if access.kind not in kinds:
@@ -48,3 +48,8 @@ async def open_environment(
     """The environment that a key opens; raises what `open_access` raises."""
     _, environment = await open_access(find, key, kinds)
     return environment
+
+
+def not_valid() -> UnauthenticatedError:
+    """The error for a key that opens nothing."""
+    return UnauthenticatedError(_NOT_VALID, CHALLENGE)

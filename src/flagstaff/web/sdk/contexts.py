@@ -1,6 +1,7 @@
 """Contexts in which identifiers and attributes are side by side, as the clients of other protocols send them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,6 +13,17 @@ EMAILS = ("email", "user_email")
 
 _decode_text = msgspec.json.Decoder(str | None).decode
 _decode_identifier = msgspec.json.Decoder(str | int | float | None).decode
+
+
+class GivenContext(NamedTuple):
+    """The user in a request, and what reads the members of the context; most evaluations do not need those.
+
+    Reading raises Error INVALID for members that are not valid JSON.
+    """
+
+    user_id: str | None
+    user_email: str | None
+    read_members: Callable[[], GivenAttributes]
 
 
 def read_identifier(given: GivenAttributes, name: str, *, allow_number: bool = False) -> str | None:

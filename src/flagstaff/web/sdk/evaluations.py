@@ -13,12 +13,14 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes, 
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.settings import HistoryAttributes
-from flagstaff.web.context import NONE_GIVEN, Context, GivenAttributes, given_attributes, read_attributes
+from flagstaff.web.context import NONE_GIVEN, Context, given_attributes, read_attributes
 from flagstaff.web.sdk.attributes import are_small, encode_attributes, read_others
+from flagstaff.web.sdk.contexts import GivenContext
 
 # For each environment, custom attributes of so many bytes at most are remembered, in about so many bytes altogether.
 _KNOWN_LENGTH, _KNOWN_BYTES = 256, 1_000_000
 _KNOWN_SIZE = 500  # of one, without the bits of the predicates
+_encode = msgspec.json.Encoder().encode
 _NOTHING_KNOWN = KnownAttributes({}, 0, None)
 
 
@@ -32,28 +34,22 @@ class Evaluations:
         self._keeps_all = keep == "all"
         self._keeps_used = keep == "used"
 
-    def context(
-        self,
-        environment: EnvironmentSnapshot,
-        user_id: str | None,
-        user_email: str | None,
-        given: GivenAttributes,
-        *,
-        identifiers: Collection[str],
-    ) -> Context:
+    def context(self, environment: EnvironmentSnapshot, given: GivenContext, identifiers: Collection[str]) -> Context:
         """The context of a protocol without a place for custom attributes: all given members are some.
 
         Only those that matter are kept. `identifiers` are the members that identify the user, which are recorded
         already.
         """
+        user_id, user_email, read_members = given
         wanted = environment.targeting.custom if environment.targeting else ()
-        if self._keeps_all:
-            custom = {name: raw for name, raw in given.items() if name in wanted or name not in identifiers}
-        elif wanted:
-            custom = {name: raw for name, raw in given.items() if name in wanted}
-        else:
+        if not wanted and not self._keeps_all:
             return Context(user_id, user_email)
-        return Context(user_id, user_email, msgspec.Raw(msgspec.json.encode(custom)))
+        members = read_members().items()
+        if self._keeps_all:
+            custom = {name: raw for name, raw in members if name in wanted or name not in identifiers}
+        else:
+            custom = {name: raw for name, raw in members if name in wanted}
+        return Context(user_id, user_email, msgspec.Raw(_encode(custom)))
 
     def all_flags(self, translation: Translation, environment: EnvironmentSnapshot, context: Context) -> Rendered:
         """All flags in a dialect; `translation` is the environment's.

@@ -1,4 +1,4 @@
-"""The fast lane answers evaluate requests inside the server's protocol, without ASGI, a task or a second write.
+"""The fast lane answers requests about all flags inside the server's protocol, without ASGI, a task or a second write.
 
 It handles plain requests, which are what applications send, once they have arrived completely, no other request is
 ahead of them and their project is loaded. Any other request (chunks, `Expect`, pipelining, HTTP/1.0, an unknown key …)
@@ -7,7 +7,7 @@ explains why the lane exists and when it can be removed.
 """
 
 from asyncio import BaseTransport
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import ClassVar, NamedTuple, cast
 
 import httptools
@@ -17,16 +17,15 @@ from flagstaff.domain.errors import Error
 from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.bodies import BODY_MAX_BYTES
 from flagstaff.web.edge.cors import CrossOrigin
-from flagstaff.web.edge.errors import problem_of
+from flagstaff.web.edge.errors import Problem, problem_of
 from flagstaff.web.edge.heads import content_length, is_host
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol, Phase
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.responses import raw_response
-from flagstaff.web.sdk.evaluate import PATH, Evaluate
+from flagstaff.web.sdk.ways import Way
 
-_START = f"POST {PATH} HTTP/1.1\r\n".encode()
 _END = b"\r\n\r\n"
 _HEAD_MAX_BYTES = 4 * 1024
 _MAX_KNOWN_HEADS = 1024
@@ -38,9 +37,19 @@ _REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of 
 Headers = list[tuple[bytes, bytes]]
 
 
+class Entrance(NamedTuple):
+    """A way, with the beginning of its requests, and the headers of its answers that are always the same."""
+
+    way: Way
+    start: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
+    tail: bytes
+
+
 class Head(NamedTuple):
     """The relevant parts of a plain request's line and headers."""
 
+    entrance: Entrance
     sdk_key: str
     body_bytes: int
     request_id: bytes | None
@@ -52,21 +61,17 @@ class Lane:
 
     def __init__(
         self,
-        evaluate: Evaluate,
+        ways: Iterable[Way],
         *,
         limits: Limits,
         request_ids: RequestIds,
         cross_origin: CrossOrigin,
         metrics: Metrics,
     ) -> None:
-        self.find = evaluate.find
-        self.admit = evaluate.admit
-        self.answer = evaluate.answer
         self.limits = limits
         self.choose_id = request_ids.choose
         self.responses = metrics.evaluate_responses
-        self.headers = (*SECURITY_HEADERS, *cross_origin.headers(PATH, None))
-        self.tail = b"".join(b"\r\n%s: %s" % header for header in self.headers) + _END
+        self._entrances = [_entrance(way, cross_origin) for way in ways]
         self._known_heads: dict[bytes, Head] = {}
         self._default_headers: Headers | None = None
         self._start = b""
@@ -76,7 +81,8 @@ class Lane:
         known = self._known_heads.get(data)
         if known is not None:
             return known
-        head = _parse(data) if data.startswith(_START) else None
+        entrance = next((each for each in self._entrances if data.startswith(each.start)), None)
+        head = _parse(data, entrance) if entrance else None
         if head is not None and head.request_id is None:
             if len(self._known_heads) >= _MAX_KNOWN_HEADS:
                 self._known_heads.clear()
@@ -145,31 +151,38 @@ class LaneProtocol(BoundedProtocol):
         return data
 
     def _answer(self, head: Head, body: bytes) -> bool:
-        """Answer a request, unless its project must be loaded first or an unexpected error occurs."""
-        lane = self.lane
-        access = lane.find(head.sdk_key)
+        """Answer a request, unless it has to wait or an unexpected error occurs."""
+        lane, way = self.lane, head.entrance.way
+        access = way.find(head.sdk_key)
         if access is None:
             return False
         self._unset_keepalive_if_required()
         self._ticks_left = self.bounds.idle_ticks
         request_id = lane.choose_id(head.request_id)
         try:
-            lane.admit(self._client or lane.limits.client_of(self.client, head.headers))
-            answer = lane.answer(access, body)
+            way.admit(self._client or lane.limits.client_of(self.client, head.headers))
+            answered = way.answer(access, body, head.headers)
         except Error as error:
-            self._answer_error(error, request_id)
+            self._answer_otherwise(way.form(problem_of(error, request_id)), head, request_id)
             return True
         except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
             return False
+        if answered is None:
+            return False
+        tag, answer = answered
+        if answer is None:
+            self._answer_otherwise(Problem(304, ((b"etag", f'"{tag}"'.encode()),), b""), head, request_id)
+            return True
         lane.responses[200] += 1
-        length_and_id = f"{len(answer)}\r\nx-request-id: {request_id}".encode()
-        self.transport.write(b"".join((lane.start(self.server_state), length_and_id, lane.tail, answer)))
+        with_tag = f'\r\netag: "{tag}"' if tag else ""
+        length_and_id = f"{len(answer)}{with_tag}\r\nx-request-id: {request_id}".encode()
+        self.transport.write(b"".join((lane.start(self.server_state), length_and_id, head.entrance.tail, answer)))
         return True
 
-    def _answer_error(self, error: Error, request_id: str) -> None:
-        answer = problem_of(error, request_id)
+    def _answer_otherwise(self, answer: Problem, head: Head, request_id: str) -> None:
+        """Answer with another status than 200."""
         self.lane.responses[answer.status] += 1
-        headers = ((b"x-request-id", request_id.encode()), *self.lane.headers)
+        headers = ((b"x-request-id", request_id.encode()), *head.entrance.headers)
         self.transport.write(raw_response(answer, self.server_state.default_headers, headers))
 
 
@@ -191,7 +204,13 @@ class _Collector:
         self.has_body = True
 
 
-def _parse(data: bytes) -> Head | None:
+def _entrance(way: Way, cross_origin: CrossOrigin) -> Entrance:
+    headers = (*SECURITY_HEADERS, *cross_origin.headers(way.path, None))
+    tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
+    return Entrance(way, f"POST {way.path} HTTP/1.1\r\n".encode(), headers, tail)
+
+
+def _parse(data: bytes, entrance: Entrance) -> Head | None:
     """The head of a plain request, parsed by the same parser as uvicorn's; None for any other request."""
     collector = _Collector()
     parser = httptools.HttpRequestParser(collector)
@@ -209,7 +228,8 @@ def _parse(data: bytes) -> Head | None:
     length = content_length(given.get(b"content-length", b"")) or 0
     if not 0 < length <= BODY_MAX_BYTES:
         return None
-    return Head(given.get(b"x-sdk-key", b"").decode("latin-1"), length, given.get(b"x-request-id"), collector.headers)
+    sdk_key = entrance.way.key_in(collector.headers)
+    return Head(entrance, sdk_key, length, given.get(b"x-request-id"), collector.headers)
 
 
 def connection_class(refusals: Refusals, lane: Lane | None) -> type[BoundedProtocol]:

@@ -1,40 +1,57 @@
 """Reads OFREP requests. Clients send no context, no targeting key, null or an empty text for nobody."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
 
 from flagstaff.domain.errors import FieldError
-from flagstaff.web.context import UNREADABLE, GivenAttributes, Types, mistyped, read_repaired
-from flagstaff.web.sdk.contexts import read_email, read_identifier
+from flagstaff.web.context import (
+    IDENTIFIER_MAX_LENGTH,
+    UNREADABLE,
+    GivenAttributes,
+    Types,
+    mistyped,
+    read_repaired,
+)
+from flagstaff.web.sdk.contexts import GivenContext, read_email, read_identifier
 
+IDENTIFIERS = ("targetingKey", "email", "user_email")
 _CONTEXT: Types = {"context": (b"{n", "an object or null")}
+
+
+class _Context(msgspec.Struct, gc=False):
+    user_id: str | None = msgspec.field(name="targetingKey", default=None)
+    email: str | None = None
+    user_email: str | None = None
+
+
+class _Plain(msgspec.Struct, gc=False):
+    context: _Context
 
 
 class _Body(msgspec.Struct, gc=False):
     context: dict[str, msgspec.Raw] | None = None
 
 
+_decode_plain = msgspec.json.Decoder(_Plain).decode
 _decode = msgspec.json.Decoder(_Body).decode
 
 
-class OfrepRequest(NamedTuple):
-    """The user, and the members of the context, which are custom attributes."""
+def read_request(body: bytes) -> GivenContext:
+    """The user, and the members of the context, which are custom attributes.
 
-    user_id: str | None
-    user_email: str | None
-    given: GivenAttributes
-
-
-def read_request(body: bytes) -> OfrepRequest:
-    """Read a body; raises Error INVALID at the field `body` or one of the context."""
-    try:
-        request = _decode(body)
-    except UNREADABLE as error:
-        request = read_repaired(body, error, _decode, _mistakes)
-    given = request.context or {}
-    return OfrepRequest(read_identifier(given, "targetingKey"), read_email(given), given)
+    Raises:
+        Error: INVALID, at the field `body` or one of the context.
+    """
+    if len(body) <= IDENTIFIER_MAX_LENGTH and b"\\" not in body:  # nothing is too long, or a NUL
+        try:
+            context = _decode_plain(body).context
+        except UNREADABLE:
+            pass
+        else:
+            return GivenContext(context.user_id, context.email or context.user_email, lambda: _members(body))
+    given = _members(body)
+    return GivenContext(read_identifier(given, "targetingKey"), read_email(given), lambda: given)
 
 
 def credential_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
@@ -46,6 +63,14 @@ def credential_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
         elif name == b"authorization" and value[:7].lower() == b"bearer ":
             found.add(value[7:].strip())
     return found.pop().decode("latin-1") if len(found) == 1 else ""
+
+
+def _members(body: bytes) -> GivenAttributes:
+    try:
+        request = _decode(body)
+    except UNREADABLE as error:
+        request = read_repaired(body, error, _decode, _mistakes)
+    return request.context or {}
 
 
 def _mistakes(document: Mapping[str, msgspec.Raw]) -> Iterator[FieldError]:

@@ -1,14 +1,13 @@
 """Reads the contexts of Unleash's frontend API: from the query of a GET, or the body of a POST."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from flagstaff.domain.errors import FieldError, invalid_field
 from flagstaff.web.context import UNREADABLE, GivenAttributes, Types, mistyped, read_repaired
-from flagstaff.web.sdk.contexts import read_email, read_identifier
+from flagstaff.web.sdk.contexts import GivenContext, read_email, read_identifier
 
 _MAX_FIELDS = 1000  # of a query
 _PROPERTY, _END = "properties[", "]"
@@ -27,15 +26,7 @@ _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw] | None).decode
 _encode = msgspec.json.Encoder().encode
 
 
-class FrontendRequest(NamedTuple):
-    """The user, and the custom attributes: the properties, and the further fields that every context has."""
-
-    user_id: str | None
-    user_email: str | None
-    given: GivenAttributes
-
-
-def read_query(query: bytes) -> FrontendRequest:
+def read_query(query: bytes) -> GivenContext:
     """Read the context in a query; raises Error INVALID."""
     try:
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
@@ -52,7 +43,7 @@ def read_query(query: bytes) -> FrontendRequest:
     return _request(context, properties)
 
 
-def read_body(body: bytes) -> FrontendRequest:
+def read_body(body: bytes) -> GivenContext:
     """Read the context in a body; raises Error INVALID at its field."""
     try:
         request = _decode(body)
@@ -68,10 +59,11 @@ def read_body(body: bytes) -> FrontendRequest:
     return _request(context, properties)
 
 
-def _request(context: GivenAttributes, properties: GivenAttributes) -> FrontendRequest:
+def _request(context: GivenAttributes, properties: GivenAttributes) -> GivenContext:
+    """The user, and the custom attributes: the properties, and the further fields that every context has."""
     others = {name: raw for name, raw in context.items() if name not in _IGNORED}
     given = {**properties, **others}
-    return FrontendRequest(read_identifier(context, "userId", allow_number=True), read_email(given), given)
+    return GivenContext(read_identifier(context, "userId", allow_number=True), read_email(given), lambda: given)
 
 
 def _mistakes(document: Mapping[str, msgspec.Raw]) -> Iterator[FieldError]:

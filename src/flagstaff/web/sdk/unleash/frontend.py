@@ -54,6 +54,6 @@ class FrontendRoute:
             return
         request = contexts.read_query(scope["query_string"]) if method == "GET" else contexts.read_body(body)
         translation = await self._translations.find(environment, FRONTEND)
-        context = self._evaluations.context(environment, *request, identifiers=_IDENTIFIERS)
+        context = self._evaluations.context(environment, request, _IDENTIFIERS)
         answer = self._evaluations.all_flags(translation, environment, context)
         await send_tagged(answer.body, answer.tag, scope["headers"], send, _HEADERS)

@@ -1,0 +1,57 @@
+"""OFREP independent of the framework: the route and the lane pass it a request's parts and send its answers."""
+
+from flagstaff.evaluation.dialects import Rendered, write_alone
+from flagstaff.evaluation.ofrep import OFREP
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
+from flagstaff.runtime.sdk_keys import Access, SdkKeys
+from flagstaff.runtime.translations import Translations
+from flagstaff.web.sdk.access import not_valid, open_access
+from flagstaff.web.sdk.entity_tags import Headers, has_answer
+from flagstaff.web.sdk.evaluations import Evaluations
+from flagstaff.web.sdk.ofrep.requests import IDENTIFIERS, credential_in, read_request
+
+
+class Ofrep:
+    """Answers OFREP requests; every outcome other than 200 and 304 is raised as an Error."""
+
+    def __init__(self, sdk_keys: SdkKeys, evaluations: Evaluations, translations: Translations) -> None:
+        self.find = sdk_keys.known.get
+        """What an SDK key opens, if it is already known."""
+        self._find_and_use = sdk_keys.find
+        self._use = sdk_keys.use
+        self._evaluations = evaluations
+        self._translations = translations
+
+    async def open(self, headers: Headers) -> tuple[Access, EnvironmentSnapshot]:
+        """What the SDK key in a request's headers opens; raises the errors of `open_access`."""
+        return await open_access(self._find_and_use, credential_in(headers))
+
+    async def answer_all(self, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
+        """The answer about all flags; raises Error INVALID."""
+        return self._answer_in(await self._translations.find(environment, OFREP), environment, body)
+
+    def answer_one(self, environment: EnvironmentSnapshot, body: bytes, flag_key: str) -> bytes:
+        """The body of a 200 about one flag; raises Error INVALID, NOT_FOUND (the flag)."""
+        context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
+        return write_alone(OFREP, environment, self._evaluations.one_flag(environment, context, flag_key))
+
+    def answer_at_once(self, access: Access, body: bytes, headers: Headers) -> tuple[str, bytes | None] | None:
+        """The tag and the body of an answer about all flags; no body for a client that has it.
+
+        None if there is something to wait for.
+
+        Raises:
+            Error: UNAUTHENTICATED (the key has expired), LIMITED, INVALID.
+        """
+        environment = access.environment
+        translation = environment.translations.get(OFREP) if environment is not None else None
+        if environment is None or translation is None:
+            return None
+        if not self._use(access):
+            raise not_valid()
+        answer = self._answer_in(translation, environment, body)
+        return answer.tag, None if has_answer(headers, answer.tag) else answer.body
+
+    def _answer_in(self, translation: Translation, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
+        context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
+        return self._evaluations.all_flags(translation, environment, context)
