@@ -1,0 +1,36 @@
+// An application with OpenFeature's server SDK. It reads commands as lines of JSON and answers each with one line:
+// {"connect": key, "name"} makes a client; {"ask": [[flag, type, default, context]], "name"} asks it.
+import { createInterface } from "node:readline";
+import { OFREPProvider } from "@openfeature/ofrep-provider";
+import { OpenFeature } from "@openfeature/server-sdk";
+
+const [baseUrl] = process.argv.slice(2);
+
+async function connect(key, name) {
+  const provider = new OFREPProvider({ baseUrl, headers: [["X-API-Key", key]] });
+  await OpenFeature.setProviderAndWait(name, provider);
+  return { connected: true };
+}
+
+async function ask(questions, name) {
+  const client = OpenFeature.getClient(name);
+  const ways = {
+    boolean: client.getBooleanDetails,
+    string: client.getStringDetails,
+    integer: client.getNumberDetails,
+    float: client.getNumberDetails,
+    object: client.getObjectDetails,
+  };
+  const answers = [];
+  for (const [flag, type, fallback, context] of questions) {
+    const { value, variant, reason, errorCode } = await ways[type].call(client, flag, fallback, context);
+    answers.push({ value, variant: variant ?? null, reason: reason ?? null, error: errorCode ?? null });
+  }
+  return answers;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = JSON.parse(line);
+  const answer = command.connect ? connect(command.connect, command.name) : ask(command.ask, command.name);
+  console.log(JSON.stringify(await answer));
+}

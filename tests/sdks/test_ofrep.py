@@ -1,0 +1,192 @@
+"""Released OFREP providers, unmodified, against a real server: all cases of spec/evaluation, and what happens later."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff, open_service
+from flagstaff.domain.accounts import Account
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.projects import Environment
+from flagstaff.domain.sdk_keys import KeyKind
+from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.services.sdk_keys import WantedKey
+from flagstaff.settings import Settings
+from tests.spec.test_evaluation_cases import FILES, read_condition, targeted
+from tests.support.api import Json, flag_path
+from tests.support.builders import make_environment, make_project, make_segment, store_all
+from tests.support.providers import COMMANDS, Details, Provider, Question
+from tests.support.remote import RemoteCaller
+from tests.support.server import ServerProcess
+from tests.support.stores import Store, sqlite_store
+
+EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
+KINDS = {bool: "boolean", str: "string", int: "integer", float: "float", dict: "object"}
+DEFAULTS: dict[str, Any] = {"string": "the default", "integer": -1, "float": -1.5, "object": {"default": True}}
+# Members of a context that identify the user, so that no custom attribute can have their names.
+IDENTIFIERS = {"targetingKey", "email", "user_email"}
+each_language = pytest.mark.parametrize("language", COMMANDS)
+
+
+@pytest.fixture
+def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
+    return sqlite_store(sqlite_template, data_directory)
+
+
+async def make_key(flagstaff: Flagstaff, account: Account, environment: Environment) -> str:
+    wanted = WantedKey("Shop", environment.key, KeyKind.BROWSER, None)
+    _, text = await flagstaff._managed_keys.create_key(Actor(account.id, account.email), environment.project_id, wanted)
+    return text
+
+
+async def store_cases(store: Store) -> dict[str, tuple[Any, str]]:
+    """Each file's document with the key of an environment that has its flags, by the file's name."""
+    keys = {}
+    async with open_service(Settings.load(store.environ)) as flagstaff:
+        account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        for file in FILES:
+            document = json.loads(file.read_text())
+            project = make_project(account.id)
+            environment = make_environment(project.id)
+            await store_all(flagstaff.database, project, environment, *contents(document, environment))
+            keys[file.stem] = document, await make_key(flagstaff, account, environment)
+    return keys
+
+
+def contents(document: Any, environment: Environment) -> Iterator[Any]:
+    """The segments, flags and rules of a document, in an environment."""
+    for key, conditions in document.get("segments", {}).items():
+        checked = check_conditions(list(map(read_condition, conditions)))
+        yield make_segment(environment.project_id, key=key, conditions=checked)
+    for each in document["flags"]:
+        found = targeted(each)
+        yield replace(found.flag, project_id=environment.project_id, environment_id=environment.id)
+        yield from found.rules
+
+
+def questions_of(document: Any) -> Iterator[tuple[Question, Details]]:
+    """What can be asked by the protocol, with the right answer. The time is the server's, so it is not asked about."""
+    depends_on_time = {each["key"] for each in document["flags"] if "current_time" in json.dumps(each)}
+    of_type = {each["key"]: [variant["value"] for variant in each.get("variants", ())] for each in document["flags"]}
+    for case in document["cases"]:
+        context = asked(case["context"] or {})
+        if context is None or "current_time" in json.dumps(document.get("segments", {})):
+            continue
+        for flag, expected in case["expected"].items():
+            if flag in depends_on_time:
+                continue
+            is_on, value = expected["enabled"], expected.get("value")
+            sample = value if value is not None else (of_type[flag] or [is_on])[0]
+            kind = KINDS[type(sample)]
+            default = DEFAULTS.get(kind, not is_on)
+            if value is None:
+                value = is_on if kind == "boolean" else default
+            variant = expected.get("variant") or ("on" if is_on else "off")
+            yield Question(flag, kind, default, context), Details(value, variant, reason(expected["reason"]), None)
+
+
+def asked(context: Json) -> dict[str, Any] | None:
+    """The context as OpenFeature's, None if that cannot say it."""
+    custom = context.get("custom_attributes", {})
+    if custom.keys() & IDENTIFIERS:
+        return None
+    identifiers = {"targetingKey": context.get("user_id"), "email": context.get("user_email")}
+    return {**custom, **{name: value for name, value in identifiers.items() if value is not None}}
+
+
+def reason(text: str) -> str:
+    """The kind of a reason, or an empty text where it depends on the flag."""
+    return "TARGETING_MATCH" if text.startswith("Matched ") else ""
+
+
+@each_language
+async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, language: str) -> None:
+    keys = await store_cases(sqlite)
+    count = 0
+    async with ServerProcess(sqlite) as server, Provider(language, server.url) as provider:
+        for name, (document, key) in keys.items():
+            await provider.connect(key, name)
+            questions = list(questions_of(document))
+            answers = await provider.ask([question for question, _ in questions], name)
+            for theirs, (question, ours) in zip(answers, questions, strict=True):
+                assert theirs._replace(reason="") == ours._replace(reason=""), (name, question)
+                assert theirs.reason in ((ours.reason,) if ours.reason else ("STATIC", "SPLIT")), (name, question)
+            count += len(questions)
+        assert count > 1000
+        assert "ofrep" not in server.log
+
+
+@asynccontextmanager
+async def shop(server: ServerProcess) -> AsyncIterator[tuple[RemoteCaller, Json, str]]:
+    """A signed-in owner, an environment with a flag that is on, and the environment's key."""
+    async with RemoteCaller(server.url) as caller:
+        await caller.sign_up(EMAIL)
+        flag = await caller.create_flag(key="checkout")
+        environment = {"name": "Shop", "environment": "production", "kind": "server"}
+        answer = await caller.post(f"/api/projects/{flag['project_id']}/sdk-keys", json=environment)
+        assert answer.status_code == 201, answer.text
+        yield caller, flag, answer.json()["key"]
+
+
+@each_language
+async def test_a_flag_that_is_killed_is_off_at_the_next_question(sqlite: Store, language: str) -> None:
+    async with (
+        ServerProcess(sqlite) as server,
+        shop(server) as (caller, flag, key),
+        Provider(language, server.url) as provider,
+    ):
+        await provider.connect(key)
+        assert await provider.is_on("checkout") == Details(True, "on", "STATIC", None)
+        assert (await caller.post(f"{flag_path(flag)}/toggle", json={"enabled": False})).status_code == 200
+        assert await provider.is_on("checkout", default=True) == Details(False, "off", "STATIC", None)
+        assert (await provider.is_on("missing", default=True))[::3] == (True, "FLAG_NOT_FOUND")
+
+
+@each_language
+async def test_a_revoked_key_gives_the_applications_default(sqlite: Store, language: str) -> None:
+    async with (
+        ServerProcess(sqlite) as server,
+        shop(server) as (caller, flag, key),
+        Provider(language, server.url) as provider,
+    ):
+        await provider.connect(key)
+        assert (await provider.is_on("checkout")).error is None
+        keys = f"/api/projects/{flag['project_id']}/sdk-keys"
+        for each in (await caller.get(keys)).json():
+            assert (await caller.delete(f"{keys}/{each['id']}")).status_code == 204
+        refused = await provider.is_on("checkout", default=False)
+        assert (refused.value, refused.error) == (False, "GENERAL")
+
+
+@each_language
+async def test_a_client_beyond_the_limit_waits_as_long_as_it_is_told(sqlite: Store, language: str) -> None:
+    limits = {"FLAGSTAFF_SDK_KEY_RATE_LIMIT": "2/minute"}
+    async with (
+        ServerProcess(sqlite, limits) as server,
+        shop(server) as (_, _, key),
+        Provider(language, server.url) as provider,
+    ):
+        await provider.connect(key)
+        answers = [await provider.is_on("checkout") for _ in range(4)]
+        assert [each.value for each in answers] == [True, True, False, False]
+        assert [each.error for each in answers] == [None, None, "GENERAL", "GENERAL"]
+
+
+@each_language
+async def test_a_client_gets_its_flags_again_after_a_restart(sqlite: Store, language: str) -> None:
+    async with (
+        ServerProcess(sqlite) as server,
+        shop(server) as (_, _, key),
+        Provider(language, server.url) as provider,
+    ):
+        await provider.connect(key)
+        assert (await provider.is_on("checkout")).value is True
+        await server.kill()
+        assert (await provider.is_on("checkout")).error == "GENERAL"
+        await server.start()
+        assert await provider.is_on("checkout") == Details(True, "on", "STATIC", None)

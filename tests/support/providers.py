@@ -1,0 +1,87 @@
+"""Applications with released OFREP providers, each in a process of its own: tests/sdks has their programs."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from hatch_build import CLIENTS, find_node
+
+PROGRAMS = Path(__file__).parents[1] / "sdks"
+_ANSWER_SECONDS = 60
+
+
+class Question(NamedTuple):
+    """What an application asks: a flag of a type, its own default, and the context."""
+
+    flag: str
+    kind: str
+    default: Any
+    context: Mapping[str, Any]
+
+
+class Details(NamedTuple):
+    """What it gets."""
+
+    value: Any
+    variant: str | None
+    reason: str | None
+    error: str | None
+
+
+def _python() -> list[str]:
+    return [sys.executable, str(PROGRAMS / "python" / "ofrep.py")]
+
+
+def _node() -> list[str]:
+    node = find_node()
+    assert node is not None, "make test brings one"
+    assert (CLIENTS / "node_modules" / "@openfeature" / "ofrep-provider").is_dir(), "make test installs it"
+    return [str(node.binary), str(PROGRAMS / "node" / "ofrep.mjs")]
+
+
+COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node}
+
+
+class Provider:
+    """A program with an OFREP provider. The context manager starts it on entry, and ends it on exit."""
+
+    def __init__(self, language: str, url: str) -> None:
+        self._command = [*COMMANDS[language](), url]
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def __aenter__(self) -> Self:
+        pipe = asyncio.subprocess.PIPE
+        self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**24)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._process is not None
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.communicate()
+
+    async def connect(self, key: str, name: str = "shop") -> None:
+        """Make a client with this key."""
+        await self._command_for({"connect": key, "name": name})
+
+    async def ask(self, questions: Sequence[Question], name: str = "shop") -> list[Details]:
+        """The answers to questions."""
+        return [Details(**each) for each in await self._command_for({"ask": questions, "name": name})]
+
+    async def is_on(self, flag: str, default: bool = False, name: str = "shop") -> Details:
+        """What a boolean flag is for Ada."""
+        (details,) = await self.ask([Question(flag, "boolean", default, {"targetingKey": "ada"})], name)
+        return details
+
+    async def _command_for(self, command: Mapping[str, Any]) -> Any:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(command).encode() + b"\n")
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            line = await self._process.stdout.readline()
+        assert line, "the application ended"
+        return json.loads(line)
