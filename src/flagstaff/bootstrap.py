@@ -326,7 +326,12 @@ class Flagstaff:
 
     def _make_ways_in(self, state: State, now: Callable[[], datetime], stream_tokens: StreamTokens) -> None:
         """What answers requests: the application, and the lane in front of it."""
-        evaluations = Evaluations(recorder=self._recorder, now=now, keep=self._settings.history_attributes)
+        evaluations = Evaluations(
+            recorder=self._recorder,
+            now=now,
+            note_asked=self.applications.note_asked,
+            keep=self._settings.history_attributes,
+        )
         evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=state.limits.evaluate, evaluations=evaluations)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(self._settings.cors_origins)

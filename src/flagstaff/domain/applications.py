@@ -14,6 +14,11 @@ TEXT_MAX_LENGTH = 100
 UNNAMED = "unknown"
 
 
+def claimed(text: str, max_length: int = TEXT_MAX_LENGTH) -> str:
+    """A text that a client sent in a form that can be stored: short, without NUL and lone surrogates."""
+    return text.replace("\0", "").encode(errors="ignore").decode()[:max_length]
+
+
 class Client(NamedTuple):
     """An instance of an application. `connection` tells it apart from others; it may be empty, as the others may.
 

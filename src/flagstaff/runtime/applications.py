@@ -11,8 +11,9 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.domain.applications import Client, Connection, Report
+from flagstaff.domain.applications import Client, Connection, Report, claimed
 from flagstaff.domain.errors import Error, unavailable
+from flagstaff.domain.keys import KEY_MAX_LENGTH
 from flagstaff.runtime.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
@@ -84,7 +85,7 @@ class Applications:
 
     def note_asked(self, environment_id: UUID, flag_key: str) -> None:
         """Note that a flag, which need not exist, was asked for by its key."""
-        asked = environment_id, flag_key
+        asked = environment_id, claimed(flag_key, KEY_MAX_LENGTH)
         if asked not in self._asked:
             if self._asked_of[environment_id] >= ASKED_MAX:
                 return

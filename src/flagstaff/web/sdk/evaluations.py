@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 
@@ -27,9 +28,20 @@ _NOTHING_KNOWN = KnownAttributes({}, 0, None)
 class Evaluations:
     """Evaluates and records, for the current snapshots of environments."""
 
-    def __init__(self, *, recorder: Recorder, now: Callable[[], datetime], keep: HistoryAttributes = "used") -> None:
-        """`keep` says which custom attributes are recorded."""
+    def __init__(
+        self,
+        *,
+        recorder: Recorder,
+        now: Callable[[], datetime],
+        note_asked: Callable[[UUID, str], None],
+        keep: HistoryAttributes = "used",
+    ) -> None:
+        """`note_asked` is told which flags of an environment are asked for by their keys, whether or not they exist.
+
+        `keep` says which custom attributes are recorded.
+        """
         self.record = recorder.record
+        self._note_asked = note_asked
         self._now = now
         self._keeps_all = keep == "all"
         self._keeps_used = keep == "used"
@@ -75,6 +87,7 @@ class Evaluations:
             Error: INVALID, NOT_FOUND (the flag).
         """
         known = self.know(environment, context) or _NOTHING_KNOWN
+        self._note_asked(environment.environment_id, flag_key)
         flag = find_flag(environment, flag_key)
         if flag is None:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")

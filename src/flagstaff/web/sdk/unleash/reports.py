@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from flagstaff.domain.applications import TEXT_MAX_LENGTH, UNNAMED, Client, FlagCounts, Report
+from flagstaff.domain.applications import UNNAMED, Client, FlagCounts, Report, claimed
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.keys import KEY_MAX_LENGTH
 from flagstaff.domain.variants import MAX_VARIANTS
@@ -109,7 +109,7 @@ def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) 
     for key, each in bucket.toggles.items():
         if len(counts) == MAX_FLAGS:
             break
-        counts[key[:KEY_MAX_LENGTH]] = _counts(each.yes, each.no, each.variants)
+        counts[claimed(key, KEY_MAX_LENGTH)] = _counts(each.yes, each.no, each.variants)
     window = [metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop]
     return [Report(environment.environment_id, client, _digest(_encode(window)), counts)]
 
@@ -123,7 +123,7 @@ def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) ->
         if each.environment != environment.environment_key:
             continue
         of_application = totals[_short(each.app_name) or UNNAMED]
-        key = each.feature_name[:KEY_MAX_LENGTH]
+        key = claimed(each.feature_name, KEY_MAX_LENGTH)
         if key not in of_application:
             if kept == MAX_FLAGS:
                 break
@@ -143,7 +143,7 @@ def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) ->
 
 
 def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
-    kept = [(name[:KEY_MAX_LENGTH], min(count, _MAX_COUNT)) for name, count in variants.items()]
+    kept = [(claimed(name, KEY_MAX_LENGTH), min(count, _MAX_COUNT)) for name, count in variants.items()]
     return FlagCounts(min(yes, _MAX_COUNT), min(no, _MAX_COUNT), dict(kept[:MAX_VARIANTS]))
 
 
@@ -172,8 +172,7 @@ def _digest(window: bytes) -> bytes:
 
 
 def _short(text: str | None) -> str:
-    """A text as it can be stored everywhere."""
-    return (text or "").replace("\0", "")[:TEXT_MAX_LENGTH]
+    return claimed(text or "")
 
 
 def _seconds(milliseconds: str) -> float | None:

@@ -1,0 +1,123 @@
+"""What applications say: bounded, kept during an outage, and stored whatever they claim."""
+
+from collections.abc import Callable
+from uuid import UUID, uuid4
+
+import pytest
+
+from flagstaff.domain.applications import TEXT_MAX_LENGTH, Client, FlagCounts, Report, claimed
+from flagstaff.domain.errors import Error, unavailable
+from flagstaff.runtime.applications import ASKED_MAX, CONNECTIONS_MAX, WAITING_FLAGS_MAX, Applications, Noted
+from flagstaff.runtime.supervisor import Supervisor
+from tests.support.clock import Clock
+
+PLACE = UUID("01a1fb68-78d6-72a0-9594-54797a0c2450")
+
+
+class Store:
+    """Keeps what is written, or is away."""
+
+    def __init__(self) -> None:
+        self.written: list[Noted] = []
+        self.is_away = False
+
+    async def write(self, noted: Noted) -> None:
+        if self.is_away:
+            raise unavailable()
+        self.written.append(noted)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def applications(store: Store, clock: Callable[[], object]) -> Applications:
+    return Applications(store.write, Supervisor(), clock)  # type: ignore[arg-type]
+
+
+def client(number: int = 1) -> Client:
+    return Client("checkout", f"pod-{number}", "", "sdk")
+
+
+def report(flags: int) -> Report:
+    return Report(PLACE, client(), uuid4().bytes, {f"flag-{number}": FlagCounts(1) for number in range(flags)})
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("a\0b", "ab"), ("a\ud800b", "ab"), ("é😀", "é😀"), ("x" * 999, "x" * TEXT_MAX_LENGTH), ("", ""), ("\0", "")],
+)
+def test_a_text_is_kept_as_it_can_be_stored(text: str, kept: str) -> None:
+    assert claimed(text) == kept
+
+
+async def test_what_the_store_does_not_take_is_kept_and_bounded(applications: Applications, store: Store) -> None:
+    store.is_away = True
+    applications.require_room(WAITING_FLAGS_MAX - 1)
+    applications.note_report(report(WAITING_FLAGS_MAX - 1))
+    for _ in range(2):
+        with pytest.raises(Error):
+            await applications.write()
+    applications.require_room(1)
+    with pytest.raises(Error, match="Send this one again later"):
+        applications.require_room(2)
+    assert applications.dropped == 2
+    store.is_away = False
+    await applications.write()
+    assert [len(each.reports) for each in store.written] == [1]
+    applications.require_room(WAITING_FLAGS_MAX)
+
+
+async def test_nothing_is_written_when_there_is_nothing_new(applications: Applications, store: Store) -> None:
+    applications.note_poll(PLACE, client(), 1)
+    await applications.write()
+    await applications.write()
+    assert len(store.written) == 1
+
+
+async def test_only_so_many_flags_are_noted_as_asked_for(applications: Applications, store: Store) -> None:
+    for number in range(ASKED_MAX + 10):
+        applications.note_asked(PLACE, f"flag-{number}")
+    applications.note_asked(PLACE, "flag-0")
+    applications.note_asked(uuid4(), "flag-0")
+    await applications.write()
+    asked = store.written[0].asked
+    assert len(asked) == ASKED_MAX + 1
+    assert asked[PLACE, "flag-0"] == 2
+    applications.note_asked(PLACE, "another")
+    await applications.write()
+    assert list(store.written[1].asked) == [(PLACE, "another")]
+
+
+async def test_instances_that_are_known_stay_known_however_many_others_come(
+    applications: Applications, store: Store, clock: Clock
+) -> None:
+    for number in range(CONNECTIONS_MAX + 10):
+        applications.note_poll(PLACE, client(number), 1)
+    await applications.write()
+    assert len(store.written[0].connections) == CONNECTIONS_MAX
+    clock.advance(minutes=11)
+    applications.note_poll(PLACE, client(CONNECTIONS_MAX + 1), 1)
+    await applications.write()
+    assert [each.client for each in store.written[1].connections] == [client(CONNECTIONS_MAX + 1)]
+
+
+async def test_open_streams_are_written_every_minute(applications: Applications, store: Store, clock: Clock) -> None:
+    applications.note_stream(PLACE, client(), 1)
+    await applications.write()
+    clock.advance(seconds=59)
+    await applications.write()
+    assert len(store.written) == 1
+    clock.advance(seconds=1)
+    await applications.write()
+    assert [each.seen_at for each in store.written[1].connections] == [clock.at]
+    applications.note_closed(PLACE, client())
+    await applications.write()
+    assert [each.streams for each in store.written[2].connections] == [False]
