@@ -22,6 +22,7 @@ from flagstaff.domain.flags import (
 )
 from flagstaff.domain.keys import check_flag_key
 from flagstaff.domain.prerequisites import check_prerequisites
+from flagstaff.domain.projects import Environment
 from flagstaff.domain.variants import check_variants
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
@@ -43,10 +44,10 @@ CASES = [
 ENVIRONMENT = make_environment()
 
 
-def targeted(values: dict[str, Any]) -> TargetedFlag:
+def targeted(values: dict[str, Any], environment: Environment = ENVIRONMENT) -> TargetedFlag:
     """A flag of a file, checked by the rules for flags."""
     flag = make_flag(
-        ENVIRONMENT,
+        environment,
         key=check_flag_key(values["key"]),
         enabled=values["enabled"],
         rollout_percentage=values["rollout_percentage"],

@@ -34,6 +34,23 @@ EMAIL = "email"
 _NAMES = MappingProxyType({"user_id": "userId", "user_email": EMAIL, "current_time": "currentTime"})
 # Not attributes in SDKs, but the context's own parts, or another time than the one that decides here.
 _TAKEN = frozenset({"properties", "currentTime"})
+# What every object has in JavaScript: the SDK for Node.js finds these in a context without attributes.
+_INHERITED = frozenset(
+    {
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+        "__proto__",
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+    }
+)
 # The printable characters of ASCII but for the backslash, in which no value may end.
 _GRAPHIC = [chr(code) for code in range(ord("!"), ord("~") + 1) if chr(code) != "\\"]
 _TEXT_OPERATORS = MappingProxyType(
@@ -128,7 +145,7 @@ def equals_email(address: str) -> Constraints:
 def context_name(attribute: str) -> str:
     """The field of the context in SDKs for an attribute; raises InexpressibleError for a name that they cannot read."""
     name = _NAMES.get(attribute, attribute)
-    if attribute in _TAKEN or '"' in name or "\\" in name:
+    if attribute in _TAKEN | _INHERITED or '"' in name or "\\" in name:
         raise InexpressibleError(f"SDKs cannot read an attribute with the name {attribute}")
     return name
 
@@ -176,9 +193,10 @@ def express(condition: Condition, environment_key: str) -> Expression:
     name = context_name(attribute)
     if operator is Operator.IN_NETWORK:
         asked = constraint(name, "IN_CIDR", condition.values)
+        is_one = opposite(constraint(name, "STR_CONTAINS", ["/", "%"]))  # Node.js reads ranges as well
         if not condition.negate:
-            return Expression(((asked,),))
-        return Expression(((constraint(name, "IN_CIDR", ["0.0.0.0/0", "::/0"]), opposite(asked)),))
+            return Expression(((asked, is_one),))
+        return Expression(((constraint(name, "IN_CIDR", ["0.0.0.0/0", "::/0"]), is_one, opposite(asked)),))
     return Expression(_express_order(name, condition))
 
 
@@ -198,8 +216,12 @@ def _express_order(name: str, condition: Condition) -> Alternatives:
         release = value.partition("+")[0]
         return tuple((compare(name, f"SEMVER_{order}", release),) for order in orders)
     number = repr(READERS[Form.NUMBER](value)).removesuffix(".0")
-    is_number = constraint(name, "STR_STARTS_WITH", [*"0123456789+-."])
-    return tuple((is_number, compare(name, f"NUM_{order}", number)) for order in orders)
+    is_decimal = (  # Node.js also reads an empty text, numbers among spaces, and those of other bases
+        constraint(name, "STR_STARTS_WITH", [*"0123456789+-."]),
+        constraint(name, "STR_ENDS_WITH", [*"0123456789."]),
+        opposite(constraint(name, "STR_CONTAINS", [*"xob"], ignore_case=True)),
+    )
+    return tuple((*is_decimal, compare(name, f"NUM_{order}", number)) for order in orders)
 
 
 def _express_text(condition: Condition) -> Expression:

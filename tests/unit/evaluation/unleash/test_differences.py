@@ -50,6 +50,7 @@ def is_left_out(translation: Translation, reason: str) -> bool:
         (Condition('a"b', Operator.IN, ("x",)), "cannot read an attribute"),
         (Condition("a\\", Operator.IN, ("x",)), "cannot read an attribute"),
         (Condition("currentTime", Operator.IN, ("x",)), "cannot read an attribute"),
+        (Condition("toString", Operator.NOT_IN, ("x",)), "cannot read an attribute"),
         (Condition("plan", Operator.NOT_IN, ("x", "y\\")), "backslash"),
         (Condition("email_domain", Operator.CONTAINS, ("x",)), "no attribute for the domain"),
         (Condition("user_email", Operator.EQ, ("1",)), "cannot read an email"),

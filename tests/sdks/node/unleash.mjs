@@ -1,0 +1,44 @@
+// An application with Unleash's SDK for Node.js. Its commands and answers are those of ../python/unleash.py.
+import { createInterface } from 'node:readline'
+import { Unleash } from 'unleash-client'
+
+const url = process.argv[2]
+const clients = new Map()
+
+async function connect(key, name) {
+  const client = new Unleash({
+    url,
+    appName: name,
+    instanceId: name,
+    refreshInterval: 200,
+    metricsInterval: 200,
+    customHeaders: { Authorization: key },
+    disableAutoStart: true,
+    storageProvider: { get: async () => undefined, set: async () => undefined },
+  })
+  clients.set(name, client)
+  const connected = new Promise((resolve) => {
+    client.once('synchronized', () => resolve(true))
+    // The SDK also warns of many clients in one process by an error.
+    client.on('error', (error) => String(error).includes(url) && resolve(false))
+  })
+  client.on('warn', () => undefined)
+  await client.start()
+  return { connected: await connected }
+}
+
+function ask(name, flag, context) {
+  const client = clients.get(name)
+  const variant = client.getVariant(flag, context)
+  return [client.isEnabled(flag, context), variant.enabled ? variant.name : null, variant.payload ?? null]
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = JSON.parse(line)
+  const answer =
+    'connect' in command
+      ? await connect(command.connect, command.name)
+      : command.ask.map((question) => ask(command.name, ...question))
+  console.log(JSON.stringify(answer))
+}
+for (const client of clients.values()) client.destroy()

@@ -1,0 +1,204 @@
+"""Released SDKs of Unleash, unmodified, against a real server: all cases of spec/evaluation, and what happens later.
+
+They evaluate flags in the application. What they must answer differently is on the flags' lists of differences.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff, open_service
+from flagstaff.domain.accounts import Account
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.flags import Flag
+from flagstaff.domain.projects import Environment
+from flagstaff.domain.sdk_keys import KeyKind
+from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.evaluation.unleash.differences import EMAIL_CASE, NON_ASCII
+from flagstaff.services.sdk_keys import WantedKey
+from flagstaff.settings import Settings
+from tests.spec.test_evaluation_cases import FILES, read_condition, targeted
+from tests.spec.test_local_evaluation import asked, translated
+from tests.support.api import Json, environment_path, flag_path
+from tests.support.applications import COMMANDS, Application, is_ascii, until
+from tests.support.builders import make_environment, make_flag, make_project, make_segment, store_all
+from tests.support.local_sdk import Result, written
+from tests.support.remote import RemoteCaller
+from tests.support.server import ServerProcess
+from tests.support.stores import Store, sqlite_store
+
+EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
+each_language = pytest.mark.parametrize("language", COMMANDS)
+
+
+class Shop(NamedTuple):
+    """An environment with one flag, which is on, and its key for servers."""
+
+    environment: Environment
+    flag: Flag
+    key: str
+
+    @property
+    def flag_path(self) -> str:
+        flag = self.flag
+        return flag_path({"id": flag.id, "project_id": flag.project_id, "environment_id": flag.environment_id})
+
+
+async def make_key(flagstaff: Flagstaff, account: Account, environment: Environment) -> str:
+    wanted = WantedKey("Servers", environment.key, KeyKind.SERVER, None)
+    _, text = await flagstaff._managed_keys.create_key(Actor(account.id, account.email), environment.project_id, wanted)
+    return text
+
+
+@asynccontextmanager
+async def signed_in(server: ServerProcess) -> AsyncIterator[RemoteCaller]:
+    async with RemoteCaller(server.url) as caller:
+        await caller.log_in(EMAIL, PASSWORD)
+        yield caller
+
+
+@pytest.fixture
+def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
+    return sqlite_store(sqlite_template, data_directory)
+
+
+@pytest.fixture
+async def shop(sqlite: Store) -> Shop:
+    """Stored before the server starts."""
+    async with open_service(Settings.load(sqlite.environ)) as flagstaff:
+        account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        project = make_project(account.id)
+        environment = make_environment(project.id)
+        flag = make_flag(environment)
+        await store_all(flagstaff.database, project, environment, flag)
+        return Shop(environment, flag, await make_key(flagstaff, account, environment))
+
+
+@each_language
+async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, language: str) -> None:
+    keys = await store_cases(sqlite)
+    async with (
+        ServerProcess(sqlite, {"FLAGSTAFF_ACCESS_LOG": "off"}) as server,
+        Application(language, server.url) as app,
+    ):
+        for name, (document, key) in keys.items():
+            assert await app.connect(key, name) or not document["flags"]
+            questions = list(questions_of(document, language))
+            answers = await app.ask([(flag, context) for flag, context, _, _ in questions], name)
+            for theirs, (flag, context, ours, is_exact) in zip(answers, questions, strict=True):
+                if theirs.enabled or is_exact:
+                    assert theirs == ours, (name, flag, context)
+
+
+async def store_cases(store: Store) -> dict[str, tuple[Any, str]]:
+    """Each file's document with the key of an environment that has its flags, by the file's name."""
+    keys = {}
+    async with open_service(Settings.load(store.environ)) as flagstaff:
+        account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        for file in FILES:
+            document = json.loads(file.read_text())
+            project = make_project(account.id)
+            environment = make_environment(project.id)
+            await store_all(flagstaff.database, project, environment, *contents(document, environment))
+            keys[file.stem] = document, await make_key(flagstaff, account, environment)
+    return keys
+
+
+def contents(document: Any, environment: Environment) -> Iterator[Any]:
+    """The segments, flags and rules of a document, in an environment."""
+    for key, conditions in document.get("segments", {}).items():
+        checked = check_conditions(list(map(read_condition, conditions)))
+        yield make_segment(environment.project_id, key=key, conditions=checked)
+    for each in document["flags"]:
+        found = targeted(each, environment)
+        yield found.flag
+        yield from found.rules
+
+
+def questions_of(document: Any, language: str) -> Iterator[tuple[str, dict[str, Any], Result, bool]]:
+    """A flag, a user, our result, and whether the SDK must have the same one if it is off there."""
+    translation = translated(document)
+    for case in document["cases"]:
+        context = asked(case)
+        if context is None:
+            continue
+        email = context["properties"].get("email", "")
+        for flag, expected in case["expected"].items():
+            differences = translation[flag].differences
+            if EMAIL_CASE in differences and email != email.lower() and "userId" not in context:
+                continue
+            if language == "node" and NON_ASCII in differences and not is_ascii(context):
+                continue
+            ours = Result(expected["enabled"], expected.get("variant"), written(expected.get("value")))
+            yield flag, context, ours, translation[flag].is_exact
+
+
+@each_language
+async def test_a_flag_that_is_killed_is_off_soon(sqlite: Store, shop: Shop, language: str) -> None:
+    async with ServerProcess(sqlite) as server, Application(language, server.url) as app, signed_in(server) as caller:
+        assert await app.connect(shop.key)
+        assert await app.is_on(shop.flag.key)
+        assert (await caller.post(f"{shop.flag_path}/toggle")).status_code == 200
+
+        async def is_off() -> bool:
+            return not await app.is_on(shop.flag.key)
+
+        await until(is_off)
+
+
+@each_language
+async def test_an_application_keeps_its_flags_while_the_server_restarts(
+    sqlite: Store, shop: Shop, language: str
+) -> None:
+    async with ServerProcess(sqlite) as server, Application(language, server.url) as app:
+        assert await app.connect(shop.key)
+        await server.stop()
+        assert await app.is_on(shop.flag.key)
+        await server.start()
+        assert await app.is_on(shop.flag.key)
+        async with signed_in(server) as caller:
+            assert (await caller.post(f"{shop.flag_path}/toggle")).status_code == 200
+
+        async def is_off() -> bool:
+            return not await app.is_on(shop.flag.key)
+
+        await until(is_off)
+
+
+@each_language
+async def test_a_revoked_key_gives_a_new_application_nothing_and_takes_nothing_from_a_running_one(
+    sqlite: Store, shop: Shop, language: str
+) -> None:
+    async with ServerProcess(sqlite) as server, Application(language, server.url) as app, signed_in(server) as caller:
+        assert await app.connect(shop.key)
+        path = f"/api/projects/{shop.environment.project_id}/sdk-keys"
+        (key,) = (await caller.get(path)).json()
+        assert (await caller.delete(f"{path}/{key['id']}")).is_success
+        assert not await app.connect(shop.key, "later")
+        assert not await app.is_on(shop.flag.key, name="later")
+        assert await app.is_on(shop.flag.key)
+
+
+@each_language
+async def test_what_an_application_counts_is_reported(sqlite: Store, shop: Shop, language: str) -> None:
+    async with ServerProcess(sqlite) as server, Application(language, server.url) as app, signed_in(server) as caller:
+        assert await app.connect(shop.key)
+        for _ in range(3):
+            assert await app.is_on(shop.flag.key)
+        place = environment_path({"id": shop.environment.id, "project_id": shop.environment.project_id})
+
+        async def is_reported() -> bool:
+            await app.is_on(shop.flag.key)
+            answer = await caller.get(f"{place}/reports")
+            assert answer.status_code == 200, answer.text
+            flags: list[Json] = answer.json()["flags"]
+            return any(each["flag_key"] == shop.flag.key and each["yes"] >= 3 for each in flags)
+
+        await until(is_reported)
+        (connection,) = (await caller.get(f"{place}/connections")).json()["connections"]
+        assert (connection["application"], connection["is_current"]) == ("shop", True)
+        assert connection["sdk"].startswith(f"unleash-{language}-sdk:")
