@@ -65,6 +65,7 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     await open_and_check(person, environment_page(environment), "Flags")
     await open_and_check(person, f"{environment_page(environment)}/changes", "Changes")
     await open_and_check(person, f"/projects/{project['id']}/settings", "Project settings")
+    await open_and_check(person, f"/projects/{project['id']}/sdk-keys", "SDK keys")
     await page.goto(f"{environment_page(environment)}/history")
     await page.get_by_text("1 on, 1 off").first.click()
     await check(person, "history")
@@ -221,7 +222,7 @@ async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await person.api.create_rule(flag)
     page = person.page
     project = f"/projects/{flag['project_id']}"
-    for path, button in (("/", "New project"), (project, "New flag"), (f"{project}/settings", "Regenerate key")):
+    for path, button in (("/", "New project"), (project, "New flag"), (f"{project}/sdk-keys", "Regenerate key")):
         await page.goto(path)
         await person.press(button)
         await expect(page.get_by_role("dialog")).to_be_visible()

@@ -275,6 +275,7 @@ async def test_settings_can_be_changed_and_destructive_actions_are_confirmed(ada
     await keyboard.press("Enter")
     await expect(page.get_by_role("button", name="Project Web shop")).to_be_visible()
 
+    await page.goto(f"/projects/{project['id']}/sdk-keys")
     regenerate = page.get_by_role("button", name="Regenerate key")
     await keyboard.use(regenerate)
     await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
@@ -287,6 +288,7 @@ async def test_settings_can_be_changed_and_destructive_actions_are_confirmed(ada
     await expect(regenerate).to_be_focused()
     assert (await ada.api.evaluate(project["sdk_key"])).status_code == 401
 
+    await page.goto(f"/projects/{project['id']}/settings")
     await keyboard.use(page.get_by_role("button", name="Delete Staging"))
     await expect(dialog.get_by_role("textbox")).to_be_focused()
     await keyboard.type("Stagin")

@@ -102,8 +102,8 @@ async def test_the_current_section_is_in_view(person: Person) -> None:
     await person.sign_up()
     project = await person.api.create_project()
     sections = person.page.get_by_role("navigation", name="Sections")
-    for section in ("Members", "Tokens", "Settings"):
-        await person.page.goto(f"/projects/{project['id']}/{section.lower()}")
+    for section in ("Members", "SDK keys", "Tokens", "Settings"):
+        await person.page.goto(f"/projects/{project['id']}/{section.lower().replace(' ', '-')}")
         await expect(sections.get_by_role("link", name=section)).to_be_in_viewport(ratio=1)
     await sections.get_by_role("link", name="Flags").click()
     await expect(sections.get_by_role("link", name="Flags")).to_have_attribute("aria-current", "page")

@@ -15,6 +15,7 @@ from tests.e2e.controls import PRESS_ALL, open_page, pages, required_by, use
 from tests.e2e.people import Person, flag_page, invite
 from tests.support.api import Json
 from tests.support.builders import AT
+from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
@@ -51,6 +52,8 @@ async def project(ada: Person) -> Json:
     )
     token = {"name": "Deployments", "permissions": ["flags:read"]}
     (await ada.api.post(f"/api/projects/{project['id']}/tokens", json=token)).raise_for_status()
+    for key in ("production", "staging"):
+        await create_key(ada.api, project, environment=key)
     return project
 
 
@@ -70,7 +73,7 @@ async def test_each_control_is_disabled_as_the_table_says_and_names_the_permissi
     seen: set[str] = set()
     for path, environment in pages(project):
         for each in await open_page(eve.page, path):
-            place = each["within"] if path.endswith("settings") else environment
+            place = each["within"] if path.endswith(("settings", "sdk-keys")) else environment
             assert each["within"] == place, (path, each)
             allowed = may(member, Permission(each["needs"]), place)
             assert (each["reason"] is None) is allowed, (path, each)
@@ -166,8 +169,10 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
     ada: Person, eve: Person, project: Json, data_directory: Path
 ) -> None:
     await join(ada, project, eve, data_directory, VIEWER)
+    await open_page(eve.page, f"/projects/{project['id']}/sdk-keys")
+    await eve.sees("This requires the permission keys:read in the whole project")
+    await eve.sees("Your role does not show the project’s key, which requires the permission keys:read")
     await open_page(eve.page, f"/projects/{project['id']}/settings")
-    await eve.sees("Your role does not show the SDK key, which requires the permission keys:read")
     await expect(eve.page.get_by_role("textbox", name="Name")).to_have_attribute("readonly", "")
     await eve.page.get_by_role("textbox", name="Name").press("Enter")
     save = eve.page.get_by_role("button", name="Save")

@@ -8,7 +8,7 @@ from tests.e2e.people import Person, environment_page
 async def test_a_new_sdk_key_revokes_the_old_one_after_a_warning(ada: Person) -> None:
     project = await ada.api.create_project()
     page = ada.page
-    await page.goto(f"/projects/{project['id']}/settings")
+    await page.goto(f"/projects/{project['id']}/sdk-keys")
     shown = page.get_by_test_id("sdk-key")
     await expect(shown).not_to_contain_text(project["sdk_key"])
     await ada.press("Show the key")
@@ -28,7 +28,7 @@ async def test_a_new_sdk_key_revokes_the_old_one_after_a_warning(ada: Person) ->
 async def test_the_key_is_copied_to_the_clipboard(ada: Person) -> None:
     project = await ada.api.create_project()
     await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await ada.page.goto(f"/projects/{project['id']}/settings")
+    await ada.page.goto(f"/projects/{project['id']}/sdk-keys")
     await ada.press("Copy key")
     await expect(ada.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
     assert await ada.page.evaluate("navigator.clipboard.readText()") == project["sdk_key"]

@@ -20,7 +20,10 @@ export function changesQuery(path: EnvironmentPath, flagId?: string) {
 }
 
 /** Changes to a project's resources of one kind, including deleted ones. */
-export function projectChangesQuery(projectId: string, resource: "segment" | "member" | "invitation" | "token") {
+export function projectChangesQuery(
+  projectId: string,
+  resource: "segment" | "sdk_key" | "member" | "invitation" | "token",
+) {
   return pages([projectId, resource], (page, signal) => {
     const params = { path: { project_id: projectId }, query: { ...page, resource } };
     return ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));

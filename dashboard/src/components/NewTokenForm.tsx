@@ -1,13 +1,15 @@
 /** The form for a new access token, which offers only what its maker may do. */
 
-import { Button, Checkbox, Group, Input, NativeSelect, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Input, SimpleGrid, Stack } from "@mantine/core";
 import { useForm, type UseFormReturnType } from "@mantine/form";
 import type { Environment } from "../api/client";
 import type { OwnPermissions, Permission } from "../api/members";
 import { type CreatedToken, useCreateToken } from "../api/tokens";
-import { EXPIRIES, grantable, GROUPS, isDay, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../lib/tokenDrafts";
+import { isDay } from "../lib/expiry";
+import { grantable, GROUPS, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../lib/tokenDrafts";
 import { t } from "../texts";
 import { DialogForm } from "./DialogForm";
+import { ExpiryFields } from "./ExpiryFields";
 import { NameField } from "./fields";
 import classes from "./RowFields.module.css";
 
@@ -56,7 +58,12 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
         </Checkbox.Group>
       )}
       <PermissionFields form={form} allowed={allowed} isPersonal={projectId === null} />
-      <Expiry form={form} />
+      <ExpiryFields
+        choice={form.values.expires_at}
+        select={form.getInputProps("expires_at")}
+        date={form.getInputProps("date")}
+        neverHint={t.tokens.neverHint}
+      />
     </DialogForm>
   );
 }
@@ -110,36 +117,6 @@ function PermissionFields({ form, allowed, isPersonal }: PermissionProps) {
           )}
         </Stack>
       </Checkbox.Group>
-    </>
-  );
-}
-
-function Expiry({ form }: { form: DraftForm }) {
-  const { expires_at: choice } = form.values;
-  const { error, ...field } = form.getInputProps("expires_at") as { error?: string };
-  const hasDate = choice === "date";
-  return (
-    <>
-      <NativeSelect
-        label={t.tokens.expiry}
-        data={EXPIRIES.map((value) => ({ value, label: t.tokens.expiries[value] }))}
-        {...field}
-        error={hasDate ? undefined : error}
-      />
-      {hasDate && (
-        <TextInput
-          type="date"
-          label={t.tokens.date}
-          {...form.getInputProps("date")}
-          error={form.errors.date ?? error}
-          max="9999-12-31"
-        />
-      )}
-      {choice === "never" && (
-        <Text size="sm" c="dimmed" role="status">
-          {t.tokens.neverHint}
-        </Text>
-      )}
     </>
   );
 }

@@ -135,6 +135,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
             onClick: () => navigate({ to: "/projects/$projectId/members", params }),
           },
           {
+            id: "sdk-keys",
+            label: t.shell.sdkKeys,
+            onClick: () => navigate({ to: "/projects/$projectId/sdk-keys", params }),
+          },
+          {
             id: "tokens",
             label: t.tokens.heading,
             onClick: () => navigate({ to: "/projects/$projectId/tokens", params }),

@@ -46,6 +46,14 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
         {t.shell.members}
       </Link>
       <Link
+        to="/projects/$projectId/sdk-keys"
+        params={{ projectId }}
+        className={classes.section}
+        activeProps={activeProps}
+      >
+        {t.shell.sdkKeys}
+      </Link>
+      <Link
         to="/projects/$projectId/tokens"
         params={{ projectId }}
         className={classes.section}

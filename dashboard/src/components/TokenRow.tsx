@@ -3,9 +3,9 @@
 import { Badge } from "@mantine/core";
 import type { Environment } from "../api/client";
 import { type AccessToken, useRevokeToken } from "../api/tokens";
+import { expiryOf } from "../lib/expiry";
 import { ALL_PERMISSIONS } from "../lib/roles";
 import { inFull } from "../lib/time";
-import { expiryOf } from "../lib/tokenDrafts";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
 import { ConfirmDialog } from "./ConfirmDialog";

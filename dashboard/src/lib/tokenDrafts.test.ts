@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import type { OwnPermissions } from "../api/members";
-import type { AccessToken } from "../api/tokens";
 import { ALL_PERMISSIONS } from "./roles";
-import { expiryOf, grantable, GROUPS, isDay, NEW_TOKEN, tokenOf } from "./tokenDrafts";
+import { grantable, GROUPS, NEW_TOKEN, tokenOf } from "./tokenDrafts";
 
 const NOW = Date.parse("2026-11-20T10:00:00Z");
 const own: OwnPermissions = {
@@ -38,17 +37,4 @@ it("expires at the end of a day, or never", () => {
   const { expires_at: at } = tokenOf({ ...NEW_TOKEN, expires_at: "date", date: "2026-12-31" }, [], NOW);
   expect(new Date(at ?? "").toTimeString()).toMatch(/^23:59:59/);
   expect(tokenOf({ ...NEW_TOKEN, expires_at: "never" }, [], NOW).expires_at).toBeNull();
-});
-
-it("knows a day from what is no day", () => {
-  expect(isDay("2026-12-31")).toBe(true);
-  for (const text of ["", "20000-01-01", "2026-13-01"]) expect(isDay(text)).toBe(false);
-});
-
-it("tells when a token expires soon and when it has expired", () => {
-  const at = (expires_at: string | null) => expiryOf({ expires_at } as AccessToken, NOW);
-  expect(at(null)).toBe("never");
-  expect(at("2026-11-20T10:00:00Z")).toBe("expired");
-  expect(at("2026-11-27T10:00:00Z")).toBe("soon");
-  expect(at("2026-11-27T10:00:01Z")).toBe("later");
 });

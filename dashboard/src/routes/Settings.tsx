@@ -1,4 +1,4 @@
-/** A project's name, SDK key, environments, demand of a second factor and deletion. */
+/** A project's name, environments, demand of a second factor and deletion. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -12,7 +12,6 @@ import { EnvironmentList } from "../components/EnvironmentList";
 import { DescriptionField, NameField } from "../components/fields";
 import { GuardedButton } from "../components/GuardedButton";
 import { Page } from "../components/Page";
-import { SdkKey } from "../components/SdkKey";
 import { SecondFactorDemand } from "../components/SecondFactorDemand";
 import { described } from "../lib/described";
 import { notifyDone } from "../lib/notify";
@@ -29,9 +28,6 @@ export function Settings() {
     <Page title={t.settings.heading}>
       <Section title={t.settings.general}>
         <General key={project.id} project={project} />
-      </Section>
-      <Section title={t.settings.sdkKey} text={t.settings.sdkKeyText}>
-        <SdkKey project={project} />
       </Section>
       <Section title={t.settings.environments} text={t.settings.environmentsText} id="environments">
         <EnvironmentList projectId={project.id} />

@@ -56,6 +56,11 @@ const projectTokens = createRoute({
   path: "/tokens",
   component: lazyRouteComponent(() => import("../routes/Tokens"), "ProjectTokens"),
 });
+const sdkKeys = createRoute({
+  getParentRoute: () => project,
+  path: "/sdk-keys",
+  component: lazyRouteComponent(() => import("../routes/SdkKeys"), "SdkKeys"),
+});
 const environment = createRoute({
   getParentRoute: () => project,
   path: "/environments/$environmentId",
@@ -95,5 +100,6 @@ export const projectRoutes = project.addChildren([
   segments,
   members,
   projectTokens,
+  sdkKeys,
   environment.addChildren([flags, flag, history, changes]),
 ]);

@@ -47,6 +47,7 @@ export const shell = {
   history: "History",
   changes: "Changes",
   segments: "Segments",
+  sdkKeys: "SDK keys",
   members: "Members",
   settings: "Settings",
   search: "Search or go to",

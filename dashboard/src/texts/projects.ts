@@ -16,10 +16,8 @@ export const settings = {
   heading: "Project settings",
   general: "General",
   saved: "Saved",
-  sdkKey: "SDK key",
-  sdkKeyText: "Your application sends it in the X-SDK-Key header. The key works in every environment of the project.",
   keyNotShown:
-    "Your role does not show the SDK key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
+    "Your role does not show the project’s key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
   reveal: "Show the key",
   conceal: "Hide the key",
   copyKey: "Copy key",
@@ -43,7 +41,7 @@ export const settings = {
   flagsOf: (name: string) => `Flags of ${name}`,
   danger: "Delete this project",
   dangerText:
-    "Its environments, flags, rules and evaluation history are deleted permanently, and its SDK key stops working.",
+    "Its environments, flags, rules and evaluation history are deleted permanently, and its SDK keys stop working.",
   deleteProject: "Delete project",
   environmentNone: "There are no environments. Create one to add flags.",
 };
@@ -51,9 +49,9 @@ export const settings = {
 export const deletion = {
   heading: (name: string) => `Delete ${name}?`,
   project:
-    "Its environments, flags, rules and evaluation history are deleted permanently. Applications that use its SDK key will get a 401.",
+    "Its environments, flags, rules and evaluation history are deleted permanently. Applications that use its SDK keys will get a 401.",
   environment:
-    "Its flags, rules and evaluation history are deleted permanently. Applications that request it will get a 404.",
+    "Its flags, rules, SDK keys and evaluation history are deleted permanently. Applications that request it will get an error.",
   flag: "Its rules are deleted too. Responses to applications will no longer contain it. Its evaluation history is kept.",
   segment: "Rules can no longer refer to it. A segment that is used by a rule cannot be deleted.",
   rule: "The users it matched will be evaluated by the other rules and the rollout.",

@@ -1,0 +1,27 @@
+/** SDK keys as they are created, and where an account may manage them. */
+
+import type { Environment } from "../api/client";
+import type { OwnPermissions, Permission } from "../api/members";
+import type { NewSdkKey } from "../api/sdkKeys";
+import { type ExpiryDraft, momentOf } from "./expiry";
+import { reasonAgainst } from "./roles";
+
+export interface SdkKeyDraft extends ExpiryDraft {
+  readonly name: string;
+  /** The environment's key. */
+  readonly environment: string;
+  readonly kind: NewSdkKey["kind"];
+}
+
+export function sdkKeyOf({ name, environment, kind, ...expiry }: SdkKeyDraft, now: number): NewSdkKey {
+  return { name, environment, kind, expires_at: momentOf(expiry, now) };
+}
+
+/** The environments in which an account has a permission; all while that is not known yet. */
+export function environmentsWith(
+  own: OwnPermissions | undefined,
+  permission: Permission,
+  environments: readonly Environment[],
+): readonly Environment[] {
+  return environments.filter((each) => reasonAgainst(own, permission, each) === null);
+}

@@ -1,0 +1,102 @@
+/** The SDK keys of a project: those of its environments, and the one that is for all of them. */
+
+import { Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, useRef } from "react";
+import { permissionsQuery } from "../api/members";
+import { type CreatedSdkKey, sdkKeysQuery } from "../api/sdkKeys";
+import { Empty } from "../components/Empty";
+import { GuardedButton } from "../components/GuardedButton";
+import { IconHistory, IconLock, IconPlus } from "../components/icons";
+import classes from "../components/Members.module.css";
+import { NewSdkKeyForm } from "../components/NewSdkKeyForm";
+import { Page } from "../components/Page";
+import { RowsSkeleton } from "../components/PageSkeleton";
+import { LoadFailed, Locked } from "../components/ProblemPage";
+import { SdkKey } from "../components/SdkKey";
+import { SdkKeyRow } from "../components/SdkKeyRow";
+import { SecretDialog } from "../components/SecretDialog";
+import { Unfold } from "../components/Unfold";
+import { reasonAgainst } from "../lib/roles";
+import { environmentsWith } from "../lib/sdkKeyDrafts";
+import { evaluateSnippet } from "../lib/snippets";
+import { useDialog } from "../lib/useDialog";
+import { useEnvironments, useProject } from "../lib/useHere";
+import { t } from "../texts";
+import { sdkKeys as texts } from "../texts/sdkKeys";
+
+const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
+
+export function SdkKeys() {
+  const project = useProject();
+  const environments = useEnvironments();
+  const { data: own } = useQuery(permissionsQuery(project.id));
+  const create = useRef<HTMLButtonElement>(null);
+  const creation = useDialog();
+  const creatable = environmentsWith(own, "keys:rotate", environments);
+  const isShown = environmentsWith(own, "keys:read", environments).length > 0;
+  const { data: keys, error, refetch } = useQuery({ ...sdkKeysQuery(project.id), enabled: isShown });
+  const button = (
+    <GuardedButton
+      needs="keys:rotate"
+      within={creatable[0]}
+      ref={create}
+      leftSection={<IconPlus size={16} />}
+      onClick={creation.open}
+      flex="none"
+    >
+      {texts.new}
+    </GuardedButton>
+  );
+  return (
+    <Page title={texts.heading} intro={texts.intro} actions={button}>
+      {!isShown && <Locked title={t.problems.forbidden}>{reasonAgainst(own, "keys:read")}</Locked>}
+      {isShown && error && !keys && <LoadFailed error={error} onRetry={refetch} />}
+      {isShown && !keys && !error && <RowsSkeleton rows={3} height={72} />}
+      {keys?.length === 0 && <Empty icon={<IconLock size={22} />} title={texts.emptyHeading} text={texts.emptyText} />}
+      {keys && keys.length > 0 && (
+        <ul className={classes.list} aria-label={texts.heading}>
+          {keys.map((each) => (
+            <SdkKeyRow
+              key={each.id}
+              projectId={project.id}
+              environment={environments.find(({ key }) => key === each.environment)}
+              sdkKey={each}
+              onRevoked={() => create.current?.focus()}
+            />
+          ))}
+        </ul>
+      )}
+      <section aria-label={texts.ownHeading}>
+        <Stack gap="sm">
+          <Title order={2}>{texts.ownHeading}</Title>
+          <Text c="dimmed">{texts.ownText}</Text>
+          <SdkKey project={project} />
+        </Stack>
+      </section>
+      <Unfold label={texts.changes} icon={<IconHistory size={15} />}>
+        <ProjectChanges projectId={project.id} resource="sdk_key" />
+      </Unfold>
+      <SecretDialog<CreatedSdkKey>
+        {...creation.props}
+        title={texts.new}
+        form={(onCreated, onClose) => (
+          <NewSdkKeyForm projectId={project.id} environments={creatable} onCreated={onCreated} onClose={onClose} />
+        )}
+        secretOf={({ name, key, environment }) => ({
+          heading: texts.secretHeading,
+          text: texts.secretText(name),
+          label: texts.secretLabel,
+          copy: texts.copySecret,
+          secret: key,
+          command: evaluateSnippet("curl", {
+            origin: window.location.origin,
+            sdkKey: key,
+            environment,
+            flagKey: "",
+          }),
+        })}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,34 @@
+export const sdkKeys = {
+  heading: "SDK keys",
+  intro:
+    "Applications ask for flags with them. Each key is for one environment. To replace a key, create another one, change the application, and revoke the old one.",
+  new: "New SDK key",
+  create: "Create SDK key",
+  emptyHeading: "No SDK keys yet",
+  emptyText: "Create one for each application and environment, so that you can replace and revoke them one by one.",
+  namePlaceholder: "Checkout service",
+  environment: "Environment",
+  kind: "Kind",
+  kinds: { server: "Server", browser: "Browser" },
+  kindHints: {
+    server: "For applications that keep it secret. It reads all that decides the flags of the environment.",
+    browser: "For web pages and apps, where anyone can read it. It only answers how flags are for one user.",
+  },
+  neverHint: "A key that never expires works until somebody revokes it.",
+  dateMissing: "Choose the last day on which the key works",
+  hint: (hint: string) => `ends in ${hint}`,
+  in: (environment: string) => `In ${environment}`,
+  createdByNobody: "created by a deleted account",
+  secretHeading: "Copy your new SDK key",
+  secretText: (name: string) =>
+    `This is the only time that the SDK key ${name} is shown. Store it where the application reads its settings.`,
+  secretLabel: "The new SDK key",
+  copySecret: "Copy SDK key",
+  revokeText:
+    "Applications that use this key get a 401 immediately, and fall back to their defaults. Check when it was last used.",
+  revokeExpiredText: "This key has expired and no longer works. It is removed from the list.",
+  changes: "Changes to SDK keys",
+  ownHeading: "The project’s key",
+  ownText:
+    "It works in every environment, but only for evaluate: OFREP and Unleash’s clients need a key of an environment. There is only one, so replacing it interrupts applications until they use the new one.",
+};

@@ -1,0 +1,159 @@
+"""SDK keys in the dashboard: made, shown once, used, listed and revoked."""
+
+import shlex
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+from playwright.async_api import Locator, expect
+
+from flagstaff.domain.sdk_keys import project_in
+from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
+from tests.e2e.people import Person
+from tests.e2e.test_permissions import join
+from tests.support.api import Json
+from tests.support.sdk_keys import create_key, keys_path
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def project(ada: Person) -> Json:
+    """A project of ada's."""
+    return await ada.api.create_project(name="Web shop")
+
+
+def page_of(project: Json) -> str:
+    """The path of the page of a project's SDK keys."""
+    return f"/projects/{project['id']}/sdk-keys"
+
+
+def row(person: Person, name: str) -> Locator:
+    """A key in the list."""
+    return person.page.get_by_role("list", name="SDK keys").get_by_role("listitem").filter(has_text=name)
+
+
+async def send(command: str) -> httpx.Response:
+    """Send a shown call of curl."""
+    _, _, url, *options = shlex.split(command.replace("\\\n", " "))
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    headers = dict(options[place + 1].split(": ") for place, each in enumerate(options) if each == "-H")
+    async with httpx.AsyncClient(timeout=30) as client:
+        return await client.post(url, headers=headers, content=given["-d"])
+
+
+async def test_what_is_missing_or_past_is_refused_at_its_field(ada: Person, project: Json) -> None:
+    dialog = ada.page.get_by_role("dialog")
+    await ada.page.goto(page_of(project))
+    await ada.sees("No SDK keys yet")
+    await ada.press("New SDK key")
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    await expect(dialog.get_by_role("textbox", name="Name")).to_have_attribute("aria-invalid", "true")
+    await expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()
+    await dialog.get_by_role("textbox", name="Name").fill("Shop")
+    await dialog.get_by_label("Expiry").select_option("On a date")
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    await expect(dialog).to_contain_text("Choose the last day on which the key works")
+    await dialog.get_by_label("Last day").fill("2020-01-01")
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    await expect(dialog).to_contain_text("Must be in the future")
+    assert (await ada.api.get(keys_path(project))).json() == []
+
+
+async def test_a_key_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person, project: Json) -> None:
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    await page.goto(f"/projects/{project['id']}/settings")
+    await page.get_by_role("link", name="SDK keys", exact=True).press("Enter")
+    await ada.sees_heading("SDK keys")
+    await page.get_by_role("button", name="New SDK key").press("Enter")
+    await expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()
+    await page.keyboard.type("Checkout page")
+    await dialog.get_by_label("Environment").select_option("Staging")
+    await dialog.get_by_label("Kind").select_option("Browser")
+    await expect(dialog).to_contain_text("It only answers how flags are for one user.")
+    await dialog.get_by_role("button", name="Create SDK key").press("Enter")
+    await expect(dialog.get_by_text("This is the only time that the SDK key Checkout page is shown.")).to_be_focused()
+    key = await dialog.get_by_role("region", name="The new SDK key").inner_text()
+    assert str(project_in(key)) == project["id"]
+    assert ":staging." in key
+    await page.keyboard.press("Escape")  # it is not lost by accident
+    answer = await send(await dialog.get_by_role("region", name="Try it").inner_text())
+    assert (answer.status_code, answer.json()) == (200, {"flags": {}})
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await dialog.get_by_role("button", name="Copy SDK key").press("Enter")
+    await expect(dialog.get_by_text("Copied")).to_have_count(1)
+    assert await page.evaluate("navigator.clipboard.readText()") == key
+    await dialog.get_by_role("button", name="Done").press("Enter")
+    await expect(dialog).to_have_count(0)
+    await expect(page.get_by_role("button", name="New SDK key")).to_be_focused()
+    assert key not in await page.content()
+    for text in ("Browser", "In Staging", f"ends in {key[-4:]}", "Never expires", "never used", ada.email):
+        await expect(row(ada, "Checkout page")).to_contain_text(text)
+    await page.get_by_role("button", name="Revoke Checkout page").press("Enter")
+    await expect(dialog).to_contain_text("Applications that use this key get a 401 immediately")
+    await dialog.get_by_role("button", name="Revoke").press("Enter")
+    await ada.sees("No SDK keys yet")
+    await expect(page.get_by_role("button", name="New SDK key")).to_be_focused()
+    assert (await ada.api.evaluate(key, "staging")).status_code == 401
+    await ada.press("Changes to SDK keys")
+    await ada.sees("revoked the SDK key")
+
+
+async def test_keys_that_have_expired_or_soon_will_are_marked(ada: Person, project: Json) -> None:
+    now = datetime.now(UTC)
+    for name, left in (("Gone", timedelta(seconds=2)), ("Going", timedelta(days=2)), ("Staying", timedelta(days=20))):
+        await create_key(ada.api, project, name=name, expires_at=(now + left).isoformat())
+    await ada.page.clock.set_fixed_time(now + timedelta(minutes=1))
+    await ada.page.goto(page_of(project))
+    await expect(row(ada, "Gone")).to_contain_text("Expired on")
+    await expect(row(ada, "Going")).to_contain_text("Expires soon")
+    await expect(row(ada, "Staying")).not_to_contain_text("Expires soon")
+    await ada.press("Revoke Gone")
+    await expect(ada.page.get_by_role("dialog")).to_contain_text("This key has expired and no longer works.")
+
+
+async def test_an_admin_of_one_environment_manages_its_keys_only(
+    ada: Person, eve: Person, project: Json, data_directory: Path
+) -> None:
+    for environment in ("production", "staging"):
+        await create_key(ada.api, project, environment=environment, name=f"Shop in {environment}")
+    roles = {"role": "viewer", "environments": {"staging": "admin", "production": "editor"}}
+    await join(ada, project, eve, data_directory, roles)
+    await eve.page.goto(page_of(project))
+    barred = eve.page.get_by_role("button", name="Revoke Shop in production")
+    await expect(barred).to_have_attribute("aria-disabled", "true")
+    await barred.focus()
+    await expect(eve.page.get_by_role("tooltip")).to_contain_text("requires the permission keys:rotate in the")
+    await eve.press("New SDK key")
+    dialog = eve.page.get_by_role("dialog")
+    await expect(dialog.get_by_label("Environment").get_by_role("option")).to_have_text(["Staging"])
+    await dialog.get_by_role("textbox", name="Name").fill("Mine")
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    await dialog.get_by_role("button", name="Done").click()
+    await expect(row(eve, "Mine")).to_contain_text("In Staging")
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe is not installed")
+async def test_the_page_is_accessible_and_fits_the_narrowest_phone(ada: Person, project: Json) -> None:
+    await ada.page.emulate_media(reduced_motion="reduce")
+    dialog = ada.page.get_by_role("dialog")
+    soon = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    await create_key(ada.api, project, name=UNBROKEN, expires_at=soon)
+    for scheme, width in (("light", 320), ("dark", 1280), ("light", 1280), ("dark", 390)):
+        await ada.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        await ada.page.set_viewport_size({"width": width, "height": 700})
+        await stays_within(ada, page_of(project))
+        await expect(row(ada, UNBROKEN).first).to_be_visible()
+        await check(ada, "the page")
+        await ada.press("New SDK key")
+        await dialog.get_by_role("button", name="Create SDK key").click()
+        await expect(dialog.get_by_role("textbox", name="Name")).to_have_attribute("aria-invalid", "true")
+        await stays_within(ada)
+        await check(ada, "a refused key")
+        await dialog.get_by_role("textbox", name="Name").fill(UNBROKEN)
+        await dialog.get_by_role("button", name="Create SDK key").click()
+        await expect(dialog.get_by_role("button", name="Done")).to_be_visible()
+        await stays_within(ada)
+        await check(ada, "a secret")
+        await dialog.get_by_role("button", name="Done").click()
+        await expect(dialog).to_have_count(0)
