@@ -53,7 +53,7 @@ async def project(ada: Person) -> Json:
     token = {"name": "Deployments", "permissions": ["flags:read"]}
     (await ada.api.post(f"/api/projects/{project['id']}/tokens", json=token)).raise_for_status()
     for key in ("production", "staging"):
-        await create_key(ada.api, project, environment=key)
+        await create_key(ada.api, project, environment=key, name=f"Shop in {key}")
     return project
 
 
@@ -171,7 +171,7 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
     await join(ada, project, eve, data_directory, VIEWER)
     await open_page(eve.page, f"/projects/{project['id']}/sdk-keys")
     await eve.sees("This requires the permission keys:read in the whole project")
-    await eve.sees("Your role does not show the project’s key, which requires the permission keys:read")
+    await eve.sees("Your role does not show this key, which requires the permission keys:read")
     await open_page(eve.page, f"/projects/{project['id']}/settings")
     await expect(eve.page.get_by_role("textbox", name="Name")).to_have_attribute("readonly", "")
     await eve.page.get_by_role("textbox", name="Name").press("Enter")
@@ -186,6 +186,28 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
         for path, _ in pages(project):
             await open_page(eve.page, path)
             await check(eve, f"{path} for a viewer")
+
+
+async def test_an_admin_of_one_environment_manages_its_sdk_keys_only(
+    ada: Person, eve: Person, project: Json, data_directory: Path
+) -> None:
+    roles = {"role": "viewer", "environments": {"staging": "admin", "production": "editor"}}
+    await join(ada, project, eve, data_directory, roles)
+    await open_page(eve.page, f"/projects/{project['id']}/sdk-keys")
+    barred = eve.page.get_by_role("button", name="Revoke Shop in production")
+    await expect(barred).to_have_attribute("aria-disabled", "true")
+    await barred.focus()
+    await expect(eve.page.get_by_role("tooltip")).to_contain_text("requires the permission keys:rotate in the")
+    await eve.press("New SDK key")
+    dialog = eve.page.get_by_role("dialog")
+    await expect(dialog.get_by_label("Environment").get_by_role("option")).to_have_text(["Staging"])
+    await dialog.get_by_role("textbox", name="Name").fill("Mine")
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    await dialog.get_by_role("button", name="Done").click()
+    await expect(eve.page.get_by_role("list", name="SDK keys").get_by_role("listitem")).to_have_count(3)
+    await eve.press("Revoke Mine")
+    await dialog.get_by_role("button", name="Revoke").click()
+    await expect(eve.page.get_by_role("list", name="SDK keys").get_by_role("listitem")).to_have_count(2)
 
 
 async def test_a_call_is_offered_with_the_own_token_only_to_those_whom_the_server_allows_it(

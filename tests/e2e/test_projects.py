@@ -121,7 +121,7 @@ async def test_the_key_can_be_copied_on_a_page_served_over_plain_http(ada: Perso
     project = await ada.api.create_project()
     await ada.page.add_init_script("Object.defineProperty(window, 'isSecureContext', { value: false })")
     await ada.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    await ada.page.goto(f"/projects/{project['id']}/settings")
+    await ada.page.goto(f"/projects/{project['id']}/sdk-keys")
     await ada.press("Copy key")
     await expect(ada.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
     name = ada.page.get_by_role("textbox", name="Name")

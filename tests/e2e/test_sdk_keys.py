@@ -2,7 +2,6 @@
 
 import shlex
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import httpx
 import pytest
@@ -12,7 +11,6 @@ from playwright.async_api import Locator, expect
 from flagstaff.domain.sdk_keys import project_in
 from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
 from tests.e2e.people import Person
-from tests.e2e.test_permissions import join
 from tests.support.api import Json
 from tests.support.sdk_keys import create_key, keys_path
 
@@ -110,27 +108,6 @@ async def test_keys_that_have_expired_or_soon_will_are_marked(ada: Person, proje
     await expect(row(ada, "Staying")).not_to_contain_text("Expires soon")
     await ada.press("Revoke Gone")
     await expect(ada.page.get_by_role("dialog")).to_contain_text("This key has expired and no longer works.")
-
-
-async def test_an_admin_of_one_environment_manages_its_keys_only(
-    ada: Person, eve: Person, project: Json, data_directory: Path
-) -> None:
-    for environment in ("production", "staging"):
-        await create_key(ada.api, project, environment=environment, name=f"Shop in {environment}")
-    roles = {"role": "viewer", "environments": {"staging": "admin", "production": "editor"}}
-    await join(ada, project, eve, data_directory, roles)
-    await eve.page.goto(page_of(project))
-    barred = eve.page.get_by_role("button", name="Revoke Shop in production")
-    await expect(barred).to_have_attribute("aria-disabled", "true")
-    await barred.focus()
-    await expect(eve.page.get_by_role("tooltip")).to_contain_text("requires the permission keys:rotate in the")
-    await eve.press("New SDK key")
-    dialog = eve.page.get_by_role("dialog")
-    await expect(dialog.get_by_label("Environment").get_by_role("option")).to_have_text(["Staging"])
-    await dialog.get_by_role("textbox", name="Name").fill("Mine")
-    await dialog.get_by_role("button", name="Create SDK key").click()
-    await dialog.get_by_role("button", name="Done").click()
-    await expect(row(eve, "Mine")).to_contain_text("In Staging")
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe is not installed")

@@ -17,7 +17,7 @@ export const settings = {
   general: "General",
   saved: "Saved",
   keyNotShown:
-    "Your role does not show the project’s key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
+    "Your role does not show this key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
   reveal: "Show the key",
   conceal: "Hide the key",
   copyKey: "Copy key",
