@@ -124,6 +124,7 @@ async def test_the_key_can_be_copied_on_a_page_served_over_plain_http(ada: Perso
     await ada.page.goto(f"/projects/{project['id']}/sdk-keys")
     await ada.press("Copy key")
     await expect(ada.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+    await ada.page.goto(f"/projects/{project['id']}/settings")
     name = ada.page.get_by_role("textbox", name="Name")
     await name.focus()
     await ada.page.keyboard.press("ControlOrMeta+a")

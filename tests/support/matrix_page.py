@@ -16,10 +16,10 @@ def matrix() -> str:
 
 
 def operations() -> str:
-    """Which operation requires which permission, and where: in the environment of its path or in the whole project."""
+    """Which operation requires which permission, and where: in an environment or in the whole project."""
     rows = [
         f"| `{method.upper()} {path.removeprefix('/api/projects/{project_id}') or '/'}` | `{operation[PERMISSION]}` "
-        f"| {'environment' if '{env_id}' in path else 'project'} |"
+        f"| {'environment' if '{env_id}' in path or '/sdk-keys' in path else 'project'} |"
         for path, methods in describe_api()["paths"].items()
         for method, operation in methods.items()
         if PERMISSION in operation
