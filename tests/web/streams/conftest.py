@@ -1,22 +1,18 @@
 """Streams over real connections, in the event loop of the server."""
 
-import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import Any
 
 import httpx
-import msgspec
 import pytest
 import uvloop
 
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Json
 from tests.support.connections import Listener
+from tests.support.event_streams import EventStream
 from tests.support.sdk_keys import KeyMaker
-
-_PATIENCE_SECONDS = 5
 
 
 def pytest_asyncio_loop_factories(
@@ -24,35 +20,6 @@ def pytest_asyncio_loop_factories(
 ) -> Mapping[str, Callable[[], AbstractEventLoop]]:
     """The event loop that serves."""
     return {"uvloop": uvloop.new_event_loop}
-
-
-class EventStream:
-    """The client's side of a stream of server-sent events."""
-
-    def __init__(self, response: httpx.Response) -> None:
-        self.response = response
-        self._lines = response.aiter_lines()
-
-    async def next(self) -> dict[str, Any]:
-        """The next event's fields, with its data decoded; comments and `retry` are passed over."""
-        fields: dict[str, Any] = {}
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            async for line in self._lines:
-                name, _, value = line.partition(": ")
-                if name in ("id", "event"):
-                    fields[name] = value
-                elif name == "data":
-                    fields[name] = msgspec.json.decode(value)
-                elif not line and "data" in fields:
-                    return fields
-        raise EOFError
-
-    async def is_over(self) -> bool:
-        """Whether the response ends as a whole one, after any number of events."""
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            async for _ in self._lines:
-                pass
-        return True
 
 
 class Streamer:

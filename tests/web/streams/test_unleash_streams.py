@@ -8,8 +8,9 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.clock import Clock
+from tests.support.event_streams import EventStream
 from tests.support.sdk_keys import KeyMaker
-from tests.web.streams.conftest import EventStream, Streamer
+from tests.web.streams.conftest import Streamer
 
 STREAMING, DELTA = "/unleash/api/client/streaming", "/unleash/api/client/delta"
 PATHS = pytest.mark.parametrize("path", [STREAMING, DELTA])

@@ -1,0 +1,38 @@
+"""The client's side of streams of server-sent events."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import msgspec
+
+_PATIENCE_SECONDS = 10
+
+
+class EventStream:
+    """The client's side of a stream of server-sent events."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self._lines = response.aiter_lines()
+
+    async def next(self) -> dict[str, Any]:
+        """The next event's fields, with its data decoded; comments and `retry` are passed over."""
+        fields: dict[str, Any] = {}
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            async for line in self._lines:
+                name, _, value = line.partition(": ")
+                if name in ("id", "event"):
+                    fields[name] = value
+                elif name == "data":
+                    fields[name] = msgspec.json.decode(value)
+                elif not line and "data" in fields:
+                    return fields
+        raise EOFError
+
+    async def is_over(self) -> bool:
+        """Whether the response ends as a whole one, after any number of events."""
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            async for _ in self._lines:
+                pass
+        return True
