@@ -4,9 +4,11 @@ They evaluate flags in the application. What they must answer differently is on 
 """
 
 import json
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import pytest
@@ -32,7 +34,9 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
 EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
+TOGGLES = 20
 each_language = pytest.mark.parametrize("language", COMMANDS)
+each_mode = pytest.mark.parametrize("mode", ["polling", "streaming"])
 
 
 class Shop(NamedTuple):
@@ -41,6 +45,10 @@ class Shop(NamedTuple):
     environment: Environment
     flag: Flag
     key: str
+
+    @property
+    def path(self) -> str:
+        return environment_path({"id": self.environment.id, "project_id": self.environment.project_id})
 
     @property
     def flag_path(self) -> str:
@@ -59,6 +67,37 @@ async def signed_in(server: ServerProcess) -> AsyncIterator[RemoteCaller]:
     async with RemoteCaller(server.url) as caller:
         await caller.log_in(EMAIL, PASSWORD)
         yield caller
+
+
+@asynccontextmanager
+async def running(
+    store: Store, language: str, mode: str = "polling"
+) -> AsyncIterator[tuple[ServerProcess, Application]]:
+    async with ServerProcess(store) as server, Application(language, server.url, mode) as app:
+        yield server, app
+
+
+async def toggle(caller: RemoteCaller, shop: Shop) -> None:
+    assert (await caller.post(f"{shop.flag_path}/toggle")).status_code == 200
+
+
+async def until_it_is(app: Application, shop: Shop, *, on: bool) -> None:
+    """Wait until the flag of the shop is on or off in the application."""
+
+    async def is_so() -> bool:
+        return await app.is_on(shop.flag.key) is on
+
+    await until(is_so)
+
+
+async def until_it_streams(caller: RemoteCaller, shop: Shop) -> None:
+    """Wait until the server knows of the application's stream."""
+
+    async def streams() -> bool:
+        answer = await caller.get(f"{shop.path}/connections")
+        return any(each["streams"] for each in answer.json()["connections"])
+
+    await until(streams)
 
 
 @pytest.fixture
@@ -138,42 +177,51 @@ def questions_of(document: Any, language: str) -> Iterator[tuple[str, dict[str, 
 
 
 @each_language
-async def test_a_flag_that_is_killed_is_off_soon(sqlite: Store, shop: Shop, language: str) -> None:
-    async with ServerProcess(sqlite) as server, Application(language, server.url) as app, signed_in(server) as caller:
+@each_mode
+async def test_a_flag_that_is_killed_is_off_soon(sqlite: Store, shop: Shop, language: str, mode: str) -> None:
+    async with running(sqlite, language, mode) as (server, app), signed_in(server) as caller:
         assert await app.connect(shop.key)
         assert await app.is_on(shop.flag.key)
-        assert (await caller.post(f"{shop.flag_path}/toggle")).status_code == 200
-
-        async def is_off() -> bool:
-            return not await app.is_on(shop.flag.key)
-
-        await until(is_off)
+        await toggle(caller, shop)
+        await until_it_is(app, shop, on=False)
 
 
 @each_language
+async def test_a_stream_tells_of_every_change_within_moments(sqlite: Store, shop: Shop, language: str) -> None:
+    """Clients that follow the stream would ask for their flags after a minute."""
+    seconds = []
+    async with running(sqlite, language, "streaming") as (server, app), signed_in(server) as caller:
+        assert await app.connect(shop.key)
+        await until_it_streams(caller, shop)
+        for number in range(TOGGLES):
+            await toggle(caller, shop)
+            began = time.perf_counter()
+            await until_it_is(app, shop, on=bool(number % 2))
+            seconds.append(time.perf_counter() - began)
+    assert median(seconds) < 0.5, seconds
+
+
+@each_language
+@each_mode
 async def test_an_application_keeps_its_flags_while_the_server_restarts(
-    sqlite: Store, shop: Shop, language: str
+    sqlite: Store, shop: Shop, language: str, mode: str
 ) -> None:
-    async with ServerProcess(sqlite) as server, Application(language, server.url) as app:
+    async with running(sqlite, language, mode) as (server, app):
         assert await app.connect(shop.key)
         await server.stop()
         assert await app.is_on(shop.flag.key)
         await server.start()
         assert await app.is_on(shop.flag.key)
         async with signed_in(server) as caller:
-            assert (await caller.post(f"{shop.flag_path}/toggle")).status_code == 200
-
-        async def is_off() -> bool:
-            return not await app.is_on(shop.flag.key)
-
-        await until(is_off)
+            await toggle(caller, shop)
+        await until_it_is(app, shop, on=False)
 
 
 @each_language
 async def test_a_revoked_key_gives_a_new_application_nothing_and_takes_nothing_from_a_running_one(
     sqlite: Store, shop: Shop, language: str
 ) -> None:
-    async with ServerProcess(sqlite) as server, Application(language, server.url) as app, signed_in(server) as caller:
+    async with running(sqlite, language) as (server, app), signed_in(server) as caller:
         assert await app.connect(shop.key)
         path = f"/api/projects/{shop.environment.project_id}/sdk-keys"
         (key,) = (await caller.get(path)).json()
@@ -185,20 +233,19 @@ async def test_a_revoked_key_gives_a_new_application_nothing_and_takes_nothing_f
 
 @each_language
 async def test_what_an_application_counts_is_reported(sqlite: Store, shop: Shop, language: str) -> None:
-    async with ServerProcess(sqlite) as server, Application(language, server.url) as app, signed_in(server) as caller:
+    async with running(sqlite, language) as (server, app), signed_in(server) as caller:
         assert await app.connect(shop.key)
         for _ in range(3):
             assert await app.is_on(shop.flag.key)
-        place = environment_path({"id": shop.environment.id, "project_id": shop.environment.project_id})
 
         async def is_reported() -> bool:
             await app.is_on(shop.flag.key)
-            answer = await caller.get(f"{place}/reports")
+            answer = await caller.get(f"{shop.path}/reports")
             assert answer.status_code == 200, answer.text
             flags: list[Json] = answer.json()["flags"]
             return any(each["flag_key"] == shop.flag.key and each["yes"] >= 3 for each in flags)
 
         await until(is_reported)
-        (connection,) = (await caller.get(f"{place}/connections")).json()["connections"]
+        (connection,) = (await caller.get(f"{shop.path}/connections")).json()["connections"]
         assert (connection["application"], connection["is_current"]) == ("shop", True)
         assert connection["sdk"].startswith(f"unleash-{language}-sdk:")

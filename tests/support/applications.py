@@ -33,8 +33,9 @@ COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _n
 class Application:
     """A program with an SDK of Unleash. The context manager starts it on entry, and ends it on exit."""
 
-    def __init__(self, language: str, url: str) -> None:
-        self._command = [*COMMANDS[language](), f"{url}/unleash/api"]
+    def __init__(self, language: str, url: str, mode: str = "polling") -> None:
+        """`mode` is how it learns of changes: by `polling` or `streaming`."""
+        self._command = [*COMMANDS[language](), f"{url}/unleash/api", mode]
         self._process: asyncio.subprocess.Process | None = None
 
     async def __aenter__(self) -> Self:
@@ -78,7 +79,7 @@ async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 30) -
     """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
         while not await condition():
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.001)
 
 
 def is_ascii(context: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { Unleash } from 'unleash-client'
 
-const url = process.argv[2]
+const [url, mode] = process.argv.slice(2)
 const clients = new Map()
 
 async function connect(key, name) {
@@ -10,7 +10,8 @@ async function connect(key, name) {
     url,
     appName: name,
     instanceId: name,
-    refreshInterval: 200,
+    refreshInterval: mode === 'polling' ? 200 : 60_000,
+    experimentalMode: mode === 'polling' ? { type: 'polling', format: 'full' } : { type: 'streaming' },
     metricsInterval: 200,
     customHeaders: { Authorization: key },
     disableAutoStart: true,

@@ -8,28 +8,35 @@ import json
 import logging
 import sys
 from tempfile import TemporaryDirectory
+from time import monotonic, sleep
 from typing import Any
 
 from UnleashClient import UnleashClient
 
+HYDRATION_SECONDS = 20  # the client does not wait for its stream
+
 logging.disable(logging.CRITICAL)
-url = sys.argv[1]
+url, mode = sys.argv[1:]
 clients: dict[str, UnleashClient] = {}
 
 
 def connect(key: str, name: str, folder: str) -> dict[str, Any]:
-    """Start a client that asks every second."""
+    """Start a client that asks every second, or that follows the stream."""
     client = UnleashClient(
         url,
         name,
         instance_id=name,
-        refresh_interval=1,
+        refresh_interval=1 if mode == "polling" else 60,
         metrics_interval=1,
         custom_headers={"Authorization": key},
         cache_directory=f"{folder}/{name}",
+        experimental_mode={"type": mode},
     )
     client.initialize_client()
     clients[name] = client
+    until = monotonic() + HYDRATION_SECONDS
+    while mode == "streaming" and not client.feature_definitions() and monotonic() < until:
+        sleep(0.01)
     return {"connected": bool(client.feature_definitions())}
 
 
