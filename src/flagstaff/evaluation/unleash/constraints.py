@@ -81,7 +81,9 @@ _PLAIN = MappingProxyType(
     }
 )
 _ADDRESSES = 16
+_MANY = 100  # of more values, fewer spellings are listed
 _SPELLINGS = 32  # so many ways to write a text in capital and small letters are listed
+_SOME_SPELLINGS = "SDKs match only some spellings of the values in capital and small letters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +258,16 @@ def _equals(name: str, values: Sequence[str], *, negate: bool) -> tuple[Constrai
             constraint(name, "STR_STARTS_WITH", values, ignore_case=True),
             "SDKs leave out texts that begin with one of the values as well",
         )
+    if len(values) > _MANY:
+        both = dict.fromkeys([*values, *map(str.lower, values)])
+        return constraint(name, "IN", list(both)), _SOME_SPELLINGS
     spellings: dict[str, None] = {}
     narrower = None
     for value in values:
         written, is_complete = _spellings(value)
         spellings |= dict.fromkeys(written)
         if not is_complete:
-            narrower = "SDKs match only some spellings of the values in capital and small letters"
+            narrower = _SOME_SPELLINGS
     return constraint(name, "IN", list(spellings)), narrower
 
 

@@ -60,7 +60,10 @@ def translating(
     for key in in_order(needs):
         translated[key] = _with_dependencies(flags[key].flag, flags, translated)
         yield
-    return {key: _described(each) for key, each in translated.items()}
+    for key, each in translated.items():
+        translated[key] = _described(each)
+        yield
+    return translated
 
 
 def _translating_flag(targeted: TargetedFlag, setting: Setting) -> Generator[None, None, Translation]:

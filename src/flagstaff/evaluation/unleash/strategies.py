@@ -92,15 +92,19 @@ def write_strategies(flag: Flag, step: Step, environment_key: str) -> list[Strat
 
 def merge(strategies: Sequence[Strategy]) -> list[Strategy]:
     """Neighbours that differ only in the values of their one constraint, as one strategy."""
-    merged: list[Strategy] = []
+    runs: list[list[Strategy]] = []
     for strategy in strategies:
-        if merged and _are_alike(merged[-1], strategy):
-            last = merged[-1]["constraints"][0]
-            values = dict.fromkeys([*last["values"], *strategy["constraints"][0]["values"]])
-            merged[-1] = {**merged[-1], "constraints": [{**last, "values": list(values)}]}
+        if runs and _are_alike(runs[-1][0], strategy):
+            runs[-1].append(strategy)
         else:
-            merged.append(strategy)
-    return merged
+            runs.append([strategy])
+    return [_merge(run) if len(run) > 1 else run[0] for run in runs]
+
+
+def _merge(alike: Sequence[Strategy]) -> Strategy:
+    values = dict.fromkeys(value for each in alike for value in each["constraints"][0]["values"])
+    first = alike[0]
+    return {**first, "constraints": [{**first["constraints"][0], "values": list(values)}]}
 
 
 def _are_alike(first: Strategy, second: Strategy) -> bool:

@@ -180,6 +180,14 @@ def test_neighbouring_lists_become_one() -> None:
     assert strategy["constraints"][0]["values"] == ["ada", "bob"]
 
 
+def test_a_long_list_that_ignores_case_has_at_most_two_spellings_of_each_value() -> None:
+    values = tuple(f"Plan-{number}" for number in range(1000))
+    translation = translated(attributes_rule(Condition("plan", Operator.IN, values, case_insensitive=True)))
+    (strategy,) = translation.feature["strategies"]
+    assert set(strategy["constraints"][0]["values"]) == {*values, *(each.lower() for each in values)}
+    assert not translation.is_exact
+
+
 def test_unusual_differences_are_named_too() -> None:
     rule = make_rule(rule_type=RuleType.USER_EMAIL, rule_value="ada@example.com")
     translation = translated(rule, rollout_percentage=50, fallthrough=Fallthrough.ROLLOUT)
