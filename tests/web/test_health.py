@@ -31,7 +31,6 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
         "recorder-write",
         "snapshot-retry",
         "history-roll-up",
-        "stream-publish",
         "applications-write",
     }
     tasks |= {"stream-keep-alive", "applications-write"}

@@ -20,11 +20,11 @@ from flagstaff.domain.applications import Client
 from flagstaff.domain.errors import Error, unavailable
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
-from flagstaff.runtime.supervisor import Supervisor, is_set_within
+from flagstaff.runtime.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
 
-PUBLISH, KEEP_ALIVE = "stream-publish", "stream-keep-alive"
+KEEP_ALIVE = "stream-keep-alive"
 KEEP_ALIVE_SECONDS = 10.0  # Unleash's client for Python gives up after 30 seconds without a byte
 RETRY_SECONDS = 1.0
 UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
@@ -109,15 +109,14 @@ class Streams:
         self._topics: dict[Topic, _OpenTopic] = {}
         self._of_project: defaultdict[UUID, set[Topic]] = defaultdict(set)
         self._news: dict[Topic, EnvironmentSnapshot | None] = {}  # what the streams have not been told; None: deleted
-        self._has_news = asyncio.Event()
+        self._telling: set[Topic] = set()
         self._is_ending = False
 
     def __len__(self) -> int:
         return sum(len(topic.streams) for topic in self._topics.values())
 
     def start(self) -> None:
-        """Start to publish news."""
-        self._supervisor.run(PUBLISH, self._publish_forever, purpose="tells open streams of changes")
+        """Start to keep connections alive."""
         self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds, self._keep_alive)
 
     async def stop(self) -> None:
@@ -125,7 +124,6 @@ class Streams:
         self._is_ending = True
         await in_pieces(self._end(stream for topic in self._topics.values() for stream in tuple(topic.streams)))
         await self._supervisor.finish(KEEP_ALIVE, 0)
-        await self._supervisor.finish(PUBLISH, 0)
 
     def require_open(self) -> None:
         """Raise Error UNAVAILABLE while the process stops."""
@@ -158,8 +156,7 @@ class Streams:
         if stream.client is not None:
             self._note_told(topic.environment_id, stream.client, revision)
         if environment.revision > revision:
-            self._news[topic] = environment
-            self._has_news.set()
+            self._note_news(topic, environment)
 
     def close(self, topic: Topic, stream: Stream) -> None:
         """Forget a stream, which the client or the server has ended."""
@@ -183,25 +180,32 @@ class Streams:
         for topic in topics:
             environment = environments.get(topic.environment_id)
             if environment is not self._topics[topic].told or topic in self._news:
-                self._news[topic] = environment
-                self._has_news.set()
+                self._note_news(topic, environment)
 
-    async def _publish_forever(self) -> None:
-        while True:
-            await self._has_news.wait()
-            self._has_news.clear()
-            failed = [topic for topic in tuple(self._news) if not await self._publish(topic)]
-            if failed:
-                await is_set_within(self._has_news, self._retry_seconds)
-                self._has_news.set()
+    def _note_news(self, topic: Topic, environment: EnvironmentSnapshot | None) -> None:
+        self._news[topic] = environment
+        if topic not in self._telling:  # topics do not wait for each other: one may have to be read from the database
+            self._telling.add(topic)
+            self._supervisor.start("stream-news", self._tell(topic))
+
+    async def _tell(self, topic: Topic) -> None:
+        """Tell a topic's streams of its news until there are no more."""
+        try:
+            while topic in self._news and not self._is_ending:
+                if not await self._publish(topic):
+                    await asyncio.sleep(self._retry_seconds)
+        finally:
+            self._telling.discard(topic)
+            if topic in self._news and (opened := self._topics.get(topic)):
+                # After an unexpected error. The clients connect again, and get the present state.
+                for stream in tuple(opened.streams):
+                    stream.end()
 
     async def _publish(self, topic: Topic) -> bool:
         """Tell a topic's streams of its news; return whether that was possible."""
-        opened = self._topics.get(topic)
-        if opened is None or topic not in self._news:
-            return True
-        environment = self._news[topic]
+        opened, environment = self._topics[topic], self._news[topic]
         if environment is None:
+            del self._news[topic]
             await in_pieces(self._end(tuple(opened.streams)))
             return True
         allowed = {key.key_id for key in environment.sdk_keys.values()}

@@ -30,11 +30,14 @@ class Feed:
 
     def __init__(self) -> None:
         self.failures = 0
+        self.bug: Exception | None = None
         self.may_go = asyncio.Event()
         self.may_go.set()
 
     async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
         await self.may_go.wait()
+        if self.bug:
+            raise self.bug
         if self.failures:
             self.failures -= 1
             raise unavailable("not now")
@@ -158,6 +161,24 @@ async def test_what_cannot_be_told_now_is_told_later(world: World) -> None:
     world.feed.failures = 3
     world.swap(7)
     assert await told.next() == "data: 7"
+
+
+async def test_a_topic_that_cannot_be_told_keeps_no_other_waiting(world: World) -> None:
+    await world.open()
+    world.feed.may_go.clear()
+    world.swap(7)
+    other = Topic("other", PROJECT.id, world.environment.environment_id)
+    world.feed = Feed()
+    told, _ = await world.open(other)
+    world.swap(8)
+    assert await told.next() == "data: 8"
+
+
+async def test_streams_that_cannot_be_told_for_an_unexpected_reason_end(world: World) -> None:
+    told, _ = await world.open()
+    world.feed.bug = RuntimeError("out of luck")
+    world.swap(7)
+    assert await told.next() == ""
 
 
 async def test_a_state_that_follows_while_another_is_told_is_told_next(world: World) -> None:
