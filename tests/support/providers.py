@@ -35,21 +35,21 @@ def _python() -> list[str]:
     return [sys.executable, str(PROGRAMS / "python" / "ofrep.py")]
 
 
-def _node() -> list[str]:
+def _node(program: str = "ofrep.mjs") -> list[str]:
     node = find_node()
     assert node is not None, "make test brings one"
     assert (CLIENTS / "node_modules" / "@openfeature" / "ofrep-provider").is_dir(), "make test installs it"
-    return [str(node.binary), str(PROGRAMS / "node" / "ofrep.mjs")]
+    return [str(node.binary), str(PROGRAMS / "node" / program)]
 
 
 COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node}
 
 
-class Provider:
-    """A program with an OFREP provider. The context manager starts it on entry, and ends it on exit."""
+class _Program:
+    """A program that reads commands. The context manager starts it on entry, and ends it on exit."""
 
-    def __init__(self, language: str, url: str) -> None:
-        self._command = [*COMMANDS[language](), url]
+    def __init__(self, *command: str) -> None:
+        self._command = command
         self._process: asyncio.subprocess.Process | None = None
 
     async def __aenter__(self) -> Self:
@@ -63,20 +63,13 @@ class Provider:
             self._process.kill()
         await self._process.communicate()
 
-    async def connect(self, key: str, name: str = "shop") -> None:
-        """Make a client with this key."""
-        await self._command_for({"connect": key, "name": name})
+    async def connect(self, key: str, name: str = "shop") -> bool:
+        """Make a client with this key; whether it got an answer, if that is known."""
+        answer = await self.carry_out({"connect": key, "name": name})
+        return bool(answer["connected"])
 
-    async def ask(self, questions: Sequence[Question], name: str = "shop") -> list[Details]:
-        """The answers to questions."""
-        return [Details(**each) for each in await self._command_for({"ask": questions, "name": name})]
-
-    async def is_on(self, flag: str, default: bool = False, name: str = "shop") -> Details:
-        """What a boolean flag is for Ada."""
-        (details,) = await self.ask([Question(flag, "boolean", default, {"targetingKey": "ada"})], name)
-        return details
-
-    async def _command_for(self, command: Mapping[str, Any]) -> Any:
+    async def carry_out(self, command: Mapping[str, Any]) -> Any:
+        """The answer to a command."""
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -85,3 +78,31 @@ class Provider:
             line = await self._process.stdout.readline()
         assert line, "the application ended"
         return json.loads(line)
+
+
+class Provider(_Program):
+    """A program with an OFREP provider."""
+
+    def __init__(self, language: str, url: str) -> None:
+        super().__init__(*COMMANDS[language](), url)
+
+    async def ask(self, questions: Sequence[Question], name: str = "shop") -> list[Details]:
+        """The answers to questions."""
+        return [Details(**each) for each in await self.carry_out({"ask": questions, "name": name})]
+
+    async def is_on(self, flag: str, default: bool = False, name: str = "shop") -> Details:
+        """What a boolean flag is for Ada."""
+        (details,) = await self.ask([Question(flag, "boolean", default, {"targetingKey": "ada"})], name)
+        return details
+
+
+class FrontendClient(_Program):
+    """A program with Unleash's client for browsers, which asks by GET or by POST."""
+
+    def __init__(self, method: str, url: str) -> None:
+        super().__init__(*_node("frontend.mjs"), f"{url}/unleash/api/frontend", method)
+
+    async def ask(self, questions: Sequence[tuple[str, Mapping[str, Any]]], name: str = "shop") -> list[Any]:
+        """For each flag and context: whether it is on, the variant and its payload."""
+        found: list[Any] = await self.carry_out({"ask": questions, "name": name})
+        return found

@@ -4,7 +4,7 @@ A snapshot is translated to a dialect when that is first asked for: everything t
 fragments are written anew, in steps between which the caller may do other work.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ def evaluate_in(
     tail = translation.dialect.tail
     if body.endswith(SEPARATOR + tail):  # which flag comes last is known only now
         body = body[: -len(SEPARATOR + tail)] + tail
-    tag = blake2b(recorded, key=translation.content, digest_size=_DIGEST_BYTES).hexdigest()
+    tag = blake2b(translation.content + recorded, digest_size=_DIGEST_BYTES).hexdigest()
     return Rendered(body, tag, recorded)
 
 
@@ -52,13 +52,13 @@ def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None
     """Translate a snapshot, in steps of some dozen microseconds."""
     content = blake2b(dialect.head + dialect.tail, digest_size=_DIGEST_BYTES)
     tables = []
-    for flag in snapshot.layout.recorded:
-        tables.append(_tabulate(snapshot, dialect, flag))
+    for flag, used in zip(snapshot.layout.recorded, _used_bytes(snapshot), strict=True):
+        tables.append(_tabulate(snapshot, dialect, flag, used))
         content.update(tables[-1].digest())
         yield
     constant = []
     for flag in snapshot.layout.constant:
-        constant.append(_tabulate(snapshot, dialect, flag).of(NO_BUCKET))
+        constant.append(_tabulate(snapshot, dialect, flag, ()).of(NO_BUCKET))
         yield
     constant_tail = b"".join(map(_bytes_of, constant)) + dialect.tail
     content.update(constant_tail)
@@ -98,11 +98,22 @@ class _Table:
         return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
-def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag) -> _Table:
+def _used_bytes(snapshot: EnvironmentSnapshot) -> Iterator[Iterable[int]]:
+    """The bytes that can be recorded for each recorded flag."""
+    if snapshot.targeting is not None:
+        for known in snapshot.targeting.answers:
+            yield range(len(known)) if isinstance(known, tuple) else known
+        return
+    for position, by_rule in enumerate(snapshot.rule_answers):
+        yield [*range(NO_BUCKET + 1), *by_rule] if position < len(snapshot.rollout_prefixes) else by_rule
+
+
+def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag, used: Iterable[int]) -> _Table:
     values = snapshot.values.get(flag.key, {})
     outcomes = flag.outcomes_by_byte
+    possible = {outcomes[byte] for byte in (NO_BUCKET, *used)} - {NO_OUTCOME}
     fragments: dict[int, Fragment] = {
-        each: make_fragment(dialect.write, flag, values, Outcome(each)) for each in sorted({*outcomes} - {NO_OUTCOME})
+        each: make_fragment(dialect.write, flag, values, Outcome(each)) for each in sorted(possible)
     }
     return _Table(outcomes, {**fragments, NO_OUTCOME: fragments[outcomes[NO_BUCKET]]})
 
