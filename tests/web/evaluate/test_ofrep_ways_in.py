@@ -77,8 +77,9 @@ SAME: dict[str, Callable[[bytes], bytes]] = {
     "a NUL": lambda key: request(key, b'{"context":{"targetingKey":"\\u0000"}}'),
     "a wrong type": lambda key: request(key, b'{"context":{"targetingKey":7}}'),
     "an email of another type": lambda key: request(key, b'{"context":{"email":7,"plan":"pro"}}'),
-    "deep nesting": lambda key: request(key, b'{"context":{"plan":' + b"[" * 90_000),
-    "a long body": lambda key: request(key, b'{"context":{"plan":"pro","x":"%s"}}' % (b"x" * 200 * 1024)),
+    "deep nesting": lambda key: request(key, b'{"context":{"plan":' + b"[" * 60_000),
+    "a long body": lambda key: request(key, b'{"context":{"plan":"pro","x":"%s"}}' % (b"x" * 60 * 1024)),
+    "too long a body": lambda key: request(key, b'{"context":{"x":"%s"}}' % (b"x" * 64 * 1024)),
 }
 
 

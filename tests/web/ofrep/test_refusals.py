@@ -92,7 +92,7 @@ async def test_other_methods_are_refused(client: Caller, method: str) -> None:
             refused(answer, 405, "GENERAL", "POST")
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"7", b'"x"', b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"7", b'"x"', b"\xff", b"[" * 60_000])
 async def test_a_body_that_is_no_json_object_cannot_be_parsed(ask: Ask, body: bytes) -> None:
     refused(await ask(content=body), 400, "PARSE_ERROR", "body")
     refused(await ask(flag="checkout", content=body), 400, "PARSE_ERROR", "body")
@@ -123,7 +123,7 @@ async def test_half_a_character_in_the_targeting_key_cannot_be_parsed(ask: Ask) 
 
 
 async def test_a_body_over_the_bound_is_refused(ask: Ask) -> None:
-    refused(await ask(content=b" " * (256 * 1024 + 1)), 413, "GENERAL", "256 KiB")
+    refused(await ask(content=b" " * (64 * 1024 + 1)), 413, "GENERAL", "64 KiB")
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_SDK_KEY_RATE_LIMIT": "2/hour"}])

@@ -11,6 +11,8 @@ _KIB = 1024
 BODY_MAX_BYTES = 256 * _KIB
 """For evaluations."""
 
+# Contexts whose members are all attributes: tens of thousands would take many milliseconds to read.
+_WITH_CONTEXT = 64 * _KIB
 # A description has up to 10,000 characters, and JSON may spell a character with twelve bytes.
 _WITH_DESCRIPTION = 128 * _KIB
 # Conditions have lists of up to 10,000 values: enough for so many UUIDs.
@@ -18,7 +20,8 @@ _WITH_CONDITIONS = 512 * _KIB
 # Enough for a password of 1,024 such characters and an email.
 _OTHERS = 16 * _KIB
 _BOUNDS = (
-    (re.compile(r"/(sdk|ofrep|unleash)/.*"), BODY_MAX_BYTES),
+    (re.compile(r"/ofrep/.*|/unleash/api/frontend(/.*)?"), _WITH_CONTEXT),
+    (re.compile(r"/(sdk|unleash)/.*"), BODY_MAX_BYTES),
     (re.compile(r"/api/projects(/[^/]+)?"), _WITH_DESCRIPTION),
     (re.compile(r"/api/projects/[^/]+/segments(/[^/]+)?"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)"), _WITH_CONDITIONS),

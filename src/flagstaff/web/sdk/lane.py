@@ -15,7 +15,7 @@ from uvicorn.server import ServerState
 
 from flagstaff.domain.errors import Error
 from flagstaff.telemetry import Metrics
-from flagstaff.web.edge.bodies import BODY_MAX_BYTES
+from flagstaff.web.edge.bodies import body_max_bytes
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.errors import Problem, problem_of
 from flagstaff.web.edge.heads import content_length, is_host
@@ -42,6 +42,7 @@ class Entrance(NamedTuple):
 
     way: Way
     start: bytes
+    body_max_bytes: int
     headers: tuple[tuple[bytes, bytes], ...]
     tail: bytes
 
@@ -207,7 +208,7 @@ class _Collector:
 def _entrance(way: Way, cross_origin: CrossOrigin) -> Entrance:
     headers = (*SECURITY_HEADERS, *cross_origin.headers(way.path, None))
     tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
-    return Entrance(way, f"POST {way.path} HTTP/1.1\r\n".encode(), headers, tail)
+    return Entrance(way, f"POST {way.path} HTTP/1.1\r\n".encode(), body_max_bytes(way.path), headers, tail)
 
 
 def _parse(data: bytes, entrance: Entrance) -> Head | None:
@@ -226,7 +227,7 @@ def _parse(data: bytes, entrance: Entrance) -> Head | None:
     if len(given) != len(collector.headers) or not is_host(given.get(b"host", b"/")):
         return None  # a header twice, or a head that `heads.objection` judges
     length = content_length(given.get(b"content-length", b"")) or 0
-    if not 0 < length <= BODY_MAX_BYTES:
+    if not 0 < length <= entrance.body_max_bytes:
         return None
     sdk_key = entrance.way.key_in(collector.headers)
     return Head(entrance, sdk_key, length, given.get(b"x-request-id"), collector.headers)
