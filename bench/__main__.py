@@ -14,6 +14,7 @@ from bench.evaluations import Effort, measure_evaluations
 from bench.flag_sets import (
     make_attributes_set,
     make_mixed_set,
+    make_ofrep_set,
     make_segments_set,
     make_variants_set,
     store_flag_sets,
@@ -31,7 +32,7 @@ EVERY_SWITCH = (
     Switches(limiter=False, history=False),
     Switches(lane=False),
 )
-_TARGETED = (make_attributes_set, make_segments_set, make_variants_set)
+_TARGETED = (make_attributes_set, make_segments_set, make_variants_set, make_ofrep_set)
 RESULTS = Path(__file__).with_name("results")
 
 

@@ -1,17 +1,23 @@
 -- Every request asks for another user. Arguments: the method, the SDK key, the number of the first user, and
--- "attributes" for a context with three custom attributes: one of 20 countries, 4 plans and 20 versions.
-local user, has_attributes
+-- "attributes" for a context with three custom attributes: one of 20 countries, 4 plans and 20 versions;
+-- "ofrep" for requests by OFREP.
+local user, has_attributes, is_ofrep
 
 function init(arguments)
   wrk.method = arguments[1]
   wrk.headers["Content-Type"] = "application/json"
-  wrk.headers["X-SDK-Key"] = arguments[2]
+  is_ofrep = arguments[4] == "ofrep"
+  wrk.headers[is_ofrep and "X-API-Key" or "X-SDK-Key"] = arguments[2]
   user = tonumber(arguments[3])
   has_attributes = arguments[4] == "attributes"
 end
 
 function request()
   user = user + 1
+  if is_ofrep then
+    return wrk.format(nil, nil, nil, string.format(
+      '{"context":{"targetingKey":"user-%08d","email":"user@example.org"}}', user))
+  end
   local attributes = ""
   if has_attributes then
     attributes = string.format(

@@ -18,7 +18,7 @@ from bench.servers import FlagstaffServer, NginxServer, Server, Switches, Uvicor
 from bench.wrk import Load, put_load
 
 CONNECTIONS = 8
-PATH = "/sdk/v1/evaluate"
+PATH, OFREP_PATH = "/sdk/v1/evaluate", "/ofrep/v1/evaluate/flags"
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _measure_set(
     file = f"/{flags.name.replace(' ', '-')}.json"
     nginx.wait_until_it_answers(file)
     static.wait_until_it_answers(file)
-    key = flags.project.sdk_key
+    kind = "ofrep" if flags.key else "attributes" if flags.asks_attributes else ""
     users = itertools.count(step=10**6)
 
     def turn(server: Server, path: str, method: str = "POST") -> Turn:
@@ -95,17 +95,17 @@ def _measure_set(
             core=cores.load,
             seconds=effort.seconds,
             connections=CONNECTIONS,
-            sdk_key=key,
+            sdk_key=flags.sdk_key,
             method=method,
             user=next(users),
-            has_attributes=flags.asks_attributes,
+            kind=kind,
         )
         return Turn(load, (cpu_seconds(server.pid) - before) / max(load.requests, 1) * 1e6)
 
     # nginx does not serve files for POST requests, so it gets the same request as a GET.
     rounds: list[list[Round]] = [[] for _ in servers]
     for _ in range(effort.rounds):
-        own = [turn(server, PATH) for server in servers]
+        own = [turn(server, OFREP_PATH if flags.key else PATH) for server in servers]
         floors = turn(nginx, file, "GET"), turn(static, file)
         for place, each in enumerate(own):
             rounds[place].append(Round(each, own[0], *floors))
@@ -148,8 +148,8 @@ def _save_answer(flagstaff: Server, flags: FlagSet, file: Path) -> None:
     if flags.asks_attributes:
         context["custom_attributes"] = {"country": "country-1", "plan": "plan-1", "app_version": "1.10.0"}
     body = json.dumps({"environment": "production", "context": context}).encode()
-    headers = {"X-SDK-Key": flags.project.sdk_key, "Content-Type": "application/json"}
-    request = urllib.request.Request(flagstaff.url + PATH, body, headers)
+    headers = {"X-SDK-Key": flags.sdk_key, "X-API-Key": flags.key, "Content-Type": "application/json"}
+    request = urllib.request.Request(flagstaff.url + (OFREP_PATH if flags.key else PATH), body, headers)
     with urllib.request.urlopen(request, timeout=30) as response:
         file.write_bytes(response.read())
 

@@ -1,23 +1,26 @@
 """The flags to evaluate, written directly to a database: sets of several kinds and sizes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flagstaff.domain.conditions import Condition, Operator, check_condition
 from flagstaff.domain.flags import Fallthrough, Rule, RuleType
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.sdk_keys import hash_sdk_key, new_environment_key
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
+from flagstaff.storage.sdk_keys import create_key
 from tests.support.builders import (
     make_account,
     make_environment,
     make_flag,
     make_project,
     make_rule,
+    make_sdk_key,
     make_segment,
     store_all,
 )
@@ -33,6 +36,12 @@ class FlagSet:
     flags: Sequence[TargetedFlag]
     segments: Sequence[Segment] = ()
     asks_attributes: bool = False
+    key: str = ""  # of the environment, for a set that is asked for by OFREP
+
+    @property
+    def sdk_key(self) -> str:
+        """The key with which it is asked for."""
+        return self.key or self.project.sdk_key or ""
 
 
 def make_mixed_set(size: int, *, all_rollout: bool = False) -> FlagSet:
@@ -94,6 +103,13 @@ def make_variants_set(size: int) -> FlagSet:
     return FlagSet(f"{size} variants", project, environment, flags)
 
 
+def make_ofrep_set(size: int) -> FlagSet:
+    """The mixed set, asked for by OFREP."""
+    mixed = make_mixed_set(size)
+    key = new_environment_key(mixed.project.id, mixed.environment.key)
+    return replace(mixed, name=f"{size} OFREP", key=key)
+
+
 async def store_flag_sets(data: Path, sets: Sequence[FlagSet]) -> None:
     """Write sets into a new SQLite database in a folder."""
     await migrate(None, data)
@@ -106,6 +122,10 @@ async def store_flag_sets(data: Path, sets: Sequence[FlagSet]) -> None:
             rules = [rule for targeted in each.flags for rule in targeted.rules]
             flags = [targeted.flag for targeted in each.flags]
             await store_all(database, project, each.environment, *each.segments, *flags, *rules)
+            if each.key:
+                key = make_sdk_key(each.environment, owner)
+                async with database.transaction() as transaction:
+                    await create_key(transaction.connection, key, hash_sdk_key(each.key))
     finally:
         await database.close()
 

@@ -30,12 +30,15 @@ def put_load(
     sdk_key: str = "none",
     method: str = "POST",
     user: int = 0,
-    has_attributes: bool = False,
+    kind: str = "",
 ) -> Load:
-    """Send requests to a URL as fast as it responds. Raises NotReadyError if a response is an error."""
+    """Send requests to a URL as fast as it responds. Raises NotReadyError if a response is an error.
+
+    `kind` is "attributes" for contexts with attributes, or "ofrep" for requests by OFREP.
+    """
     command = ("taskset", "-c", str(core), "wrk", "--threads=1", f"--connections={connections}", "--latency")
     script = (f"--duration={seconds}s", f"--script={_SCRIPT}", url, "--", method, sdk_key, str(user))
-    script += ("attributes",) if has_attributes else ()
+    script += (kind,) if kind else ()
     said = subprocess.run((*command, *script), check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         raise NotReadyError(f"Some requests to {url} failed:\n{said}")
