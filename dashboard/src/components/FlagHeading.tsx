@@ -3,7 +3,7 @@
 import { Container, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, type ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { isProduction } from "../api/environments";
 import { useDeleteFlag, useSwitchFlag } from "../api/flags";
 import { audienceInFull, type RulesInForce } from "../lib/audience";
@@ -21,6 +21,7 @@ import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
 import { When } from "./When";
 
+const Propagation = lazy(() => import("./Propagation"));
 const EditFlagForm = lazy(() => import("./EditFlagForm"));
 
 type Props = FlagPlace & { readonly rulesInForce: RulesInForce | null; readonly children: ReactNode };
@@ -70,6 +71,9 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
               {t.shell.productionNotice}
             </Text>
           )}
+          <Suspense>
+            <Propagation path={path} />
+          </Suspense>
         </div>
         <EnvironmentBadge environment={environment} />
       </section>

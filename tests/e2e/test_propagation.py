@@ -1,0 +1,54 @@
+"""The flag page says which applications that evaluate flags themselves have the flag's present state."""
+
+import httpx
+from playwright.async_api import Locator, expect
+
+from tests.e2e.accessibility import AXE, check, stays_within
+from tests.e2e.people import Person, flag_page
+from tests.support.sdk_keys import create_key
+
+
+def words(ada: Person) -> Locator:
+    """What the page says about them."""
+    return ada.page.get_by_role("region", name="Who has this state")
+
+
+async def poll(ada: Person, key: str, instance: str) -> None:
+    """Ask for all flags, as an SDK of Unleash does."""
+    headers = {
+        "authorization": key,
+        "unleash-appname": "shop",
+        "unleash-instanceid": instance,
+        "unleash-connection-id": instance,
+        "unleash-sdk": "unleash-client-python:6.9.0",
+        "unleash-interval": "15000",
+    }
+    async with httpx.AsyncClient(timeout=30) as client:
+        answer = await client.get(f"{ada.url}/unleash/api/client/features", headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
+async def test_it_says_who_has_a_change_and_when_the_others_are_due(ada: Person) -> None:
+    flag = await ada.api.create_flag(name="New checkout")
+    await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    await expect(words(ada)).to_have_count(0)
+
+    key = (await create_key(ada.api, {"id": flag["project_id"]}))["key"]
+    for instance in ("one", "two"):
+        await poll(ada, key, instance)
+    await ada.page.reload()
+    await expect(words(ada)).to_have_text(
+        "The server answers with it at once. All 2 instances of applications that evaluate flags themselves have it."
+    )
+    await ada.page.get_by_role("switch", name="New checkout").press("Space")
+    await expect(words(ada)).to_contain_text("0 of 2 instances of applications that evaluate flags themselves have it")
+    await expect(words(ada)).to_contain_text("2 are due within")
+    if AXE.is_file():
+        await check(ada, "the flag page")
+    await ada.page.set_viewport_size({"width": 320, "height": 700})
+    await stays_within(ada)
+    await poll(ada, key, "one")
+    await expect(words(ada)).to_contain_text("1 of 2 instances of applications that evaluate flags themselves has it")
+    await poll(ada, key, "two")
+    await expect(words(ada)).to_contain_text("All 2 instances")
