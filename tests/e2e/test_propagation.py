@@ -1,10 +1,13 @@
 """The flag page says which applications that evaluate flags themselves have the flag's present state."""
 
+import asyncio
+
 import httpx
 from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import AXE, check, stays_within
 from tests.e2e.people import Person, flag_page
+from tests.support.api import Json, environment_path
 from tests.support.sdk_keys import create_key
 
 
@@ -28,6 +31,14 @@ async def poll(ada: Person, key: str, instance: str) -> None:
     assert answer.status_code == 200, answer.text
 
 
+async def until_known(ada: Person, flag: Json, count: int) -> None:
+    """Wait until so many instances have been stored, which takes a second."""
+    path = environment_path({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    async with asyncio.timeout(10):
+        while (await ada.api.get(f"{path}/connections")).json()["total"] != count:
+            await asyncio.sleep(0.05)
+
+
 async def test_it_says_who_has_a_change_and_when_the_others_are_due(ada: Person) -> None:
     flag = await ada.api.create_flag(name="New checkout")
     await ada.page.goto(flag_page(flag))
@@ -37,6 +48,7 @@ async def test_it_says_who_has_a_change_and_when_the_others_are_due(ada: Person)
     key = (await create_key(ada.api, {"id": flag["project_id"]}))["key"]
     for instance in ("one", "two"):
         await poll(ada, key, instance)
+    await until_known(ada, flag, 2)
     await ada.page.reload()
     await expect(words(ada)).to_have_text(
         "The server answers with it at once. All 2 instances of applications that evaluate flags themselves have it."

@@ -43,7 +43,7 @@ export function AccountMenu() {
           {t.accounts.heading}
         </MenuItemLink>
         <MenuItemLink to="/account/tokens" leftSection={<IconTerminal size={16} />}>
-          {t.tokens.own}
+          {t.shell.ownTokens}
         </MenuItemLink>
         {own?.administrator && (
           <MenuItemLink to="/admin/accounts" leftSection={<IconShield size={16} />}>

@@ -2,7 +2,7 @@
 
 import { NativeSelect, Text, TextInput } from "@mantine/core";
 import { EXPIRIES, type ExpiryDraft } from "../lib/expiry";
-import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 
 /** What a form gives its inputs, as far as it matters here. */
 interface InputProps {
@@ -21,13 +21,13 @@ export function ExpiryFields({ choice, select: { error, ...select }, date, never
   return (
     <>
       <NativeSelect
-        label={t.tokens.expiry}
-        data={EXPIRIES.map((value) => ({ value, label: t.tokens.expiries[value] }))}
+        label={tokenTexts.expiry}
+        data={EXPIRIES.map((value) => ({ value, label: tokenTexts.expiries[value] }))}
         {...select}
         error={hasDate ? undefined : error}
       />
       {hasDate && (
-        <TextInput type="date" label={t.tokens.date} {...date} error={date.error ?? error} max="9999-12-31" />
+        <TextInput type="date" label={tokenTexts.date} {...date} error={date.error ?? error} max="9999-12-31" />
       )}
       {choice === "never" && (
         <Text size="sm" c="dimmed" role="status">

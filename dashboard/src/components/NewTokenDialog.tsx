@@ -3,7 +3,7 @@
 import type { CreatedToken } from "../api/tokens";
 import { tokenCommand } from "../lib/snippets";
 import type { DialogProps } from "../lib/useDialog";
-import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 import { NewTokenForm, type TokenPlace } from "./NewTokenForm";
 import { SecretDialog } from "./SecretDialog";
 
@@ -12,13 +12,13 @@ export function NewTokenDialog({ opened, onClose, ...place }: DialogProps & Toke
     <SecretDialog<CreatedToken>
       opened={opened}
       onClose={onClose}
-      title={t.tokens.new}
+      title={tokenTexts.new}
       form={(onCreated, close) => <NewTokenForm {...place} onCreated={onCreated} onClose={close} />}
       secretOf={(created) => ({
-        heading: t.tokens.secretHeading,
-        text: t.tokens.secretText(created.name),
-        label: t.tokens.secretLabel,
-        copy: t.tokens.copySecret,
+        heading: tokenTexts.secretHeading,
+        text: tokenTexts.secretText(created.name),
+        label: tokenTexts.secretLabel,
+        copy: tokenTexts.copySecret,
         secret: created.token,
         command: tokenCommand(window.location.origin, place.projectId, created),
       })}

@@ -8,6 +8,7 @@ import { type CreatedToken, useCreateToken } from "../api/tokens";
 import { isDay } from "../lib/expiry";
 import { grantable, GROUPS, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../lib/tokenDrafts";
 import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 import { DialogForm } from "./DialogForm";
 import { ExpiryFields } from "./ExpiryFields";
 import { NameField } from "./fields";
@@ -31,7 +32,7 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
   const form = useForm<TokenDraft>({
     initialValues: NEW_TOKEN,
     validate: {
-      date: (date, { expires_at: choice }) => (choice === "date" && !isDay(date) ? t.tokens.dateMissing : null),
+      date: (date, { expires_at: choice }) => (choice === "date" && !isDay(date) ? tokenTexts.dateMissing : null),
     },
   });
   const chosen = environments.filter((each) => form.values.environments.includes(each.id));
@@ -41,12 +42,12 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
   );
   const submit = async (draft: TokenDraft) => onCreated(await create(tokenOf(draft, allowed, Date.now())));
   return (
-    <DialogForm form={form} action={t.tokens.create} onSubmit={submit} onClose={onClose}>
-      <NameField placeholder={t.tokens.namePlaceholder} {...form.getInputProps("name")} />
+    <DialogForm form={form} action={tokenTexts.create} onSubmit={submit} onClose={onClose}>
+      <NameField placeholder={tokenTexts.namePlaceholder} {...form.getInputProps("name")} />
       {environments.length > 0 && (
         <Checkbox.Group
-          label={`${t.tokens.environments} (${t.optional})`}
-          description={t.tokens.environmentsHint}
+          label={`${tokenTexts.environments} (${t.optional})`}
+          description={tokenTexts.environmentsHint}
           {...form.getInputProps("environments")}
           value={[...form.values.environments]}
         >
@@ -62,7 +63,7 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
         choice={form.values.expires_at}
         select={form.getInputProps("expires_at")}
         date={form.getInputProps("date")}
-        neverHint={t.tokens.neverHint}
+        neverHint={tokenTexts.neverHint}
       />
     </DialogForm>
   );
@@ -82,8 +83,8 @@ function PermissionFields({ form, allowed, isPersonal }: PermissionProps) {
   const groups = Object.entries(GROUPS) as [keyof typeof GROUPS, readonly Permission[]][];
   return (
     <>
-      <Input.Wrapper label={t.tokens.presets} labelElement="div">
-        <Group gap="xs" role="group" aria-label={t.tokens.presets}>
+      <Input.Wrapper label={tokenTexts.presets} labelElement="div">
+        <Group gap="xs" role="group" aria-label={tokenTexts.presets}>
           {presets.map(([name, permissions]) => (
             <Button
               key={name}
@@ -91,14 +92,14 @@ function PermissionFields({ form, allowed, isPersonal }: PermissionProps) {
               size="compact-sm"
               onClick={() => form.setFieldValue("permissions", offered(permissions))}
             >
-              {t.tokens.presetNames[name]}
+              {tokenTexts.presetNames[name]}
             </Button>
           ))}
         </Group>
       </Input.Wrapper>
       <Checkbox.Group
-        label={t.tokens.permissions}
-        description={isPersonal ? t.tokens.ownPermissionsHint : t.tokens.permissionsHint}
+        label={tokenTexts.permissions}
+        description={isPersonal ? tokenTexts.ownPermissionsHint : tokenTexts.permissionsHint}
         {...form.getInputProps("permissions")}
         value={offered(form.values.permissions)}
       >
@@ -106,7 +107,7 @@ function PermissionFields({ form, allowed, isPersonal }: PermissionProps) {
           {groups.map(([name, permissions]) =>
             offered(permissions).length === 0 ? null : (
               <fieldset key={name} className={classes.fieldset}>
-                <legend className={classes.legend}>{t.tokens.groups[name]}</legend>
+                <legend className={classes.legend}>{tokenTexts.groups[name]}</legend>
                 <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
                   {offered(permissions).map((each) => (
                     <Checkbox key={each} value={each} label={t.members.permissions[each]} description={each} />

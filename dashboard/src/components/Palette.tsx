@@ -141,7 +141,7 @@ function usePageActions(projectId: string | null, environmentId: string | null):
           },
           {
             id: "tokens",
-            label: t.tokens.heading,
+            label: t.shell.accessTokens,
             onClick: () => navigate({ to: "/projects/$projectId/tokens", params }),
           },
           {

@@ -6,7 +6,7 @@ import type { Project } from "../api/client";
 import { useRegenerateKey } from "../api/projects";
 import { notifyDone } from "../lib/notify";
 import { useDialog } from "../lib/useDialog";
-import { t } from "../texts";
+import { sdkKeys as texts } from "../texts/sdkKeys";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { CopyIcon } from "./CopyButton";
 import { GuardedButton } from "./GuardedButton";
@@ -20,27 +20,23 @@ export function SdkKey({ project }: { project: Project }) {
   const confirm = async () => {
     await regenerate();
     regeneration.props.onClose();
-    notifyDone(t.settings.regenerated);
+    notifyDone(texts.regenerated);
   };
   return (
     <Stack gap="sm" align="flex-start">
-      {project.sdk_key === null ? (
-        <Text c="dimmed">{t.settings.keyNotShown}</Text>
-      ) : (
-        <VisibleKey sdkKey={project.sdk_key} />
-      )}
+      {project.sdk_key === null ? <Text c="dimmed">{texts.keyNotShown}</Text> : <VisibleKey sdkKey={project.sdk_key} />}
       <GuardedButton
         needs="keys:rotate"
         variant="default"
         leftSection={<IconRefresh size={16} />}
         onClick={regeneration.open}
       >
-        {t.settings.regenerate}
+        {texts.regenerate}
       </GuardedButton>
       <ConfirmDialog
-        title={t.settings.regenerateHeading}
-        consequence={t.settings.regenerateText(project.name)}
-        action={t.settings.regenerateDo}
+        title={texts.regenerateHeading}
+        consequence={texts.regenerateText(project.name)}
+        action={texts.regenerateDo}
         onConfirm={confirm}
         {...regeneration.props}
       />
@@ -55,10 +51,10 @@ function VisibleKey({ sdkKey }: { sdkKey: string }) {
       <code className={classes.text} data-testid="sdk-key">
         {revealed ? sdkKey : `${sdkKey.slice(0, 8)}${"•".repeat(24)}`}
       </code>
-      <IconButton hint={revealed ? t.settings.conceal : t.settings.reveal} onClick={eye.toggle}>
+      <IconButton hint={revealed ? texts.conceal : texts.reveal} onClick={eye.toggle}>
         {revealed ? <IconEyeOff size={16} /> : <IconEye size={16} />}
       </IconButton>
-      <CopyIcon text={sdkKey} label={t.settings.copyKey} />
+      <CopyIcon text={sdkKey} label={texts.copyKey} />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { type SdkKey, useRevokeSdkKey } from "../api/sdkKeys";
 import { expiryOf } from "../lib/expiry";
 import { inFull } from "../lib/time";
 import { useDialog } from "../lib/useDialog";
-import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 import { sdkKeys as texts } from "../texts/sdkKeys";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { GuardedButton } from "./GuardedButton";
@@ -33,21 +33,21 @@ export function SdkKeyRow({ projectId, environment, sdkKey, onRevoked }: Props) 
     <li className={classes.row}>
       <div className={classes.who}>
         <span className={classes.email}>{sdkKey.name}</span> <Badge variant="default">{texts.kinds[sdkKey.kind]}</Badge>{" "}
-        {expiry === "expired" && <Badge color="alarm.8">{t.tokens.expired}</Badge>}
-        {expiry === "soon" && <Badge color="yellow.9">{t.tokens.expiresSoon}</Badge>}
+        {expiry === "expired" && <Badge color="alarm.8">{tokenTexts.expired}</Badge>}
+        {expiry === "soon" && <Badge color="yellow.9">{tokenTexts.expiresSoon}</Badge>}
         <span className={classes.roles}>
           {texts.in(environment?.name ?? sdkKey.environment)} · {texts.hint(sdkKey.hint)} ·{" "}
           {expiryInWords(sdkKey, expiry === "expired")}
         </span>
         <span className={classes.roles}>
           {sdkKey.last_used_at === null ? (
-            t.tokens.neverUsed
+            tokenTexts.neverUsed
           ) : (
             <>
-              {t.tokens.lastUsed} <When at={sdkKey.last_used_at} />
+              {tokenTexts.lastUsed} <When at={sdkKey.last_used_at} />
             </>
           )}{" "}
-          · {sdkKey.created_by === null ? texts.createdByNobody : t.tokens.createdBy(sdkKey.created_by)}{" "}
+          · {sdkKey.created_by === null ? texts.createdByNobody : tokenTexts.createdBy(sdkKey.created_by)}{" "}
           <When at={sdkKey.created_at} />
         </span>
       </div>
@@ -56,15 +56,15 @@ export function SdkKeyRow({ projectId, environment, sdkKey, onRevoked }: Props) 
         within={environment}
         variant="default"
         size="compact-sm"
-        label={t.tokens.revokeOf(sdkKey.name)}
+        label={tokenTexts.revokeOf(sdkKey.name)}
         onClick={revocation.open}
       >
-        {t.tokens.revoke}
+        {tokenTexts.revoke}
       </GuardedButton>
       <ConfirmDialog
-        title={t.tokens.revokeHeading(sdkKey.name)}
+        title={tokenTexts.revokeHeading(sdkKey.name)}
         consequence={expiry === "expired" ? texts.revokeExpiredText : texts.revokeText}
-        action={t.tokens.revoke}
+        action={tokenTexts.revoke}
         onConfirm={revokeIt}
         {...revocation.props}
       />
@@ -73,6 +73,6 @@ export function SdkKeyRow({ projectId, environment, sdkKey, onRevoked }: Props) 
 }
 
 function expiryInWords({ expires_at: at }: SdkKey, hasExpired: boolean): string {
-  if (at === null) return t.tokens.expiresNever;
-  return hasExpired ? t.tokens.expiredOn(inFull(at)) : t.tokens.expiresOn(inFull(at));
+  if (at === null) return tokenTexts.expiresNever;
+  return hasExpired ? tokenTexts.expiredOn(inFull(at)) : tokenTexts.expiresOn(inFull(at));
 }

@@ -3,7 +3,7 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { DialogProps } from "../lib/useDialog";
-import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 import { CodeBlock } from "./CodeBlock";
 import { CopyButton } from "./CopyButton";
 
@@ -61,10 +61,10 @@ function Shown({ text, label, copy, secret, command, onClose }: Secret & { reado
       <Group>
         <CopyButton text={secret} label={copy} />
       </Group>
-      <Text size="sm">{t.tokens.tryIt}</Text>
-      <CodeBlock code={command} label={t.tokens.tryIt} />
+      <Text size="sm">{tokenTexts.tryIt}</Text>
+      <CodeBlock code={command} label={tokenTexts.tryIt} />
       <Group justify="flex-end">
-        <Button onClick={onClose}>{t.tokens.done}</Button>
+        <Button onClick={onClose}>{tokenTexts.done}</Button>
       </Group>
     </Stack>
   );

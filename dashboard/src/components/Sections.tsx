@@ -59,7 +59,7 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
         className={classes.section}
         activeProps={activeProps}
       >
-        {t.tokens.section}
+        {t.shell.tokens}
       </Link>
       <Link
         to="/projects/$projectId/settings"

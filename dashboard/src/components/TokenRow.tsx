@@ -8,6 +8,7 @@ import { ALL_PERMISSIONS } from "../lib/roles";
 import { inFull } from "../lib/time";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { GuardedButton } from "./GuardedButton";
 import classes from "./Members.module.css";
@@ -32,36 +33,36 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
     <li className={classes.row}>
       <div className={classes.who}>
         <span className={classes.email}>{token.name}</span>{" "}
-        {expiry === "expired" && <Badge color="alarm.8">{t.tokens.expired}</Badge>}
-        {expiry === "soon" && <Badge color="yellow.9">{t.tokens.expiresSoon}</Badge>}
+        {expiry === "expired" && <Badge color="alarm.8">{tokenTexts.expired}</Badge>}
+        {expiry === "soon" && <Badge color="yellow.9">{tokenTexts.expiresSoon}</Badge>}
         <span className={classes.roles}>{permissionsInWords(token)}</span>
         <span className={classes.roles}>
           {(projectId !== null || token.environments !== null) &&
             `${environmentsInWords(token, projectId === null ? null : environments)} · `}
           {expiryInWords(token, expiry === "expired")} ·{" "}
           {token.last_used_at === null ? (
-            t.tokens.neverUsed
+            tokenTexts.neverUsed
           ) : (
             <>
-              {t.tokens.lastUsed} <When at={token.last_used_at} />
+              {tokenTexts.lastUsed} <When at={token.last_used_at} />
             </>
           )}{" "}
-          · {projectId === null ? t.tokens.created : t.tokens.createdBy(token.email)} <When at={token.created_at} />
+          · {projectId === null ? tokenTexts.created : tokenTexts.createdBy(token.email)} <When at={token.created_at} />
         </span>
       </div>
       <GuardedButton
         {...(projectId !== null && { needs: "tokens:write" })}
         variant="default"
         size="compact-sm"
-        label={t.tokens.revokeOf(token.name)}
+        label={tokenTexts.revokeOf(token.name)}
         onClick={revocation.open}
       >
-        {t.tokens.revoke}
+        {tokenTexts.revoke}
       </GuardedButton>
       <ConfirmDialog
-        title={t.tokens.revokeHeading(token.name)}
-        consequence={expiry === "expired" ? t.tokens.revokeExpiredText : t.tokens.revokeText}
-        action={t.tokens.revoke}
+        title={tokenTexts.revokeHeading(token.name)}
+        consequence={expiry === "expired" ? tokenTexts.revokeExpiredText : tokenTexts.revokeText}
+        action={tokenTexts.revoke}
         onConfirm={revokeIt}
         {...revocation.props}
       />
@@ -70,20 +71,20 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
 }
 
 function permissionsInWords({ permissions }: AccessToken): string {
-  if (permissions.length === 0) return t.tokens.noPermissions;
-  if (permissions.length === ALL_PERMISSIONS.length) return t.tokens.allPermissions;
+  if (permissions.length === 0) return tokenTexts.noPermissions;
+  if (permissions.length === ALL_PERMISSIONS.length) return tokenTexts.allPermissions;
   return `${permissions.map((each) => t.members.permissions[each]).join(". ")}.`;
 }
 
 /** A personal token may be for environments of several projects, whose names are not at hand. */
 function environmentsInWords({ environments: ids }: AccessToken, environments: readonly Environment[] | null): string {
-  if (ids === null) return t.tokens.everywhere;
-  if (environments === null) return t.tokens.inSomeEnvironments(ids.length);
+  if (ids === null) return tokenTexts.everywhere;
+  if (environments === null) return tokenTexts.inSomeEnvironments(ids.length);
   const names = environments.filter((each) => ids.includes(each.id)).map((each) => each.name);
-  return names.length > 0 ? t.tokens.inEnvironments(names.join(", ")) : t.tokens.nowhere;
+  return names.length > 0 ? tokenTexts.inEnvironments(names.join(", ")) : tokenTexts.nowhere;
 }
 
 function expiryInWords({ expires_at: at }: AccessToken, hasExpired: boolean): string {
-  if (at === null) return t.tokens.expiresNever;
-  return hasExpired ? t.tokens.expiredOn(inFull(at)) : t.tokens.expiresOn(inFull(at));
+  if (at === null) return tokenTexts.expiresNever;
+  return hasExpired ? tokenTexts.expiredOn(inFull(at)) : tokenTexts.expiresOn(inFull(at));
 }

@@ -15,6 +15,7 @@ import { WayBack } from "../components/WayBack";
 import { notifyDone } from "../lib/notify";
 import { currentSession } from "../lib/session";
 import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 
 const route = getRouteApi("/signed-in/account");
 
@@ -40,7 +41,7 @@ export function Account() {
       </Stack>
       <TwoFactor />
       <SessionList />
-      <AnchorLink to="/account/tokens">{t.tokens.own}</AnchorLink>
+      <AnchorLink to="/account/tokens">{tokenTexts.own}</AnchorLink>
       <AccountChanges />
     </Page>
   );

@@ -19,6 +19,7 @@ import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
+import { tokens as tokenTexts } from "../texts/tokens";
 
 const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
 
@@ -47,23 +48,23 @@ function Tokens(place: TokenPlace) {
       onClick={creation.open}
       flex="none"
     >
-      {t.tokens.new}
+      {tokenTexts.new}
     </GuardedButton>
   );
   return (
     <Page
-      title={projectId === null ? t.tokens.own : t.tokens.heading}
-      intro={projectId === null ? t.tokens.ownIntro : t.tokens.projectIntro}
+      title={projectId === null ? tokenTexts.own : tokenTexts.heading}
+      intro={projectId === null ? tokenTexts.ownIntro : tokenTexts.projectIntro}
       actions={button}
     >
       {!isShown && <Locked title={t.problems.forbidden}>{reason}</Locked>}
       {isShown && error && !tokens && <LoadFailed error={error} onRetry={refetch} />}
       {isShown && !tokens && !error && <RowsSkeleton rows={3} height={72} />}
       {isShown && tokens?.length === 0 && (
-        <Empty icon={<IconLock size={22} />} title={t.tokens.emptyHeading} text={t.tokens.emptyText} />
+        <Empty icon={<IconLock size={22} />} title={tokenTexts.emptyHeading} text={tokenTexts.emptyText} />
       )}
       {isShown && tokens && tokens.length > 0 && (
-        <ul className={classes.list} aria-label={t.tokens.heading}>
+        <ul className={classes.list} aria-label={tokenTexts.heading}>
           {tokens.map((each) => (
             <TokenRow
               key={each.id}
@@ -76,7 +77,7 @@ function Tokens(place: TokenPlace) {
         </ul>
       )}
       {projectId !== null && (
-        <Unfold label={t.tokens.changes} icon={<IconHistory size={15} />}>
+        <Unfold label={tokenTexts.changes} icon={<IconHistory size={15} />}>
           <ProjectChanges projectId={projectId} resource="token" />
         </Unfold>
       )}

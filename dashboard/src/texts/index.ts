@@ -13,7 +13,6 @@ import { members } from "./members";
 import { prerequisites } from "./prerequisites";
 import { enrolment } from "./enrolment";
 import { segments } from "./segments";
-import { tokens } from "./tokens";
 import { deletion, projects, settings } from "./projects";
 import { impact, simulator } from "./simulator";
 import { variants } from "./variants";
@@ -41,7 +40,6 @@ export const t = {
   settings,
   shell,
   simulator,
-  tokens,
   users,
   variants,
 };

@@ -16,17 +16,6 @@ export const settings = {
   heading: "Project settings",
   general: "General",
   saved: "Saved",
-  keyNotShown:
-    "Your role does not show this key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
-  reveal: "Show the key",
-  conceal: "Hide the key",
-  copyKey: "Copy key",
-  regenerate: "Regenerate key",
-  regenerateHeading: "Regenerate the SDK key?",
-  regenerateText: (name: string) =>
-    `Applications that use the current key of ${name} will immediately get a 401 from evaluate in every environment. They fall back to off until they use the new key.`,
-  regenerateDo: "Regenerate and revoke the old key",
-  regenerated: "The key was regenerated. The old key no longer works.",
   environments: "Environments",
   environmentsText:
     "Each environment has its own flags. Your application sends its key, which cannot be changed later.",

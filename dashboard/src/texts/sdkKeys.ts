@@ -31,4 +31,15 @@ export const sdkKeys = {
   ownHeading: "The project’s key",
   ownText:
     "It works in every environment, but only for evaluate: OFREP and Unleash’s clients need a key of an environment. There is only one, so replacing it interrupts applications until they use the new one.",
+  keyNotShown:
+    "Your role does not show this key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
+  reveal: "Show the key",
+  conceal: "Hide the key",
+  copyKey: "Copy key",
+  regenerate: "Regenerate key",
+  regenerateHeading: "Regenerate the SDK key?",
+  regenerateText: (name: string) =>
+    `Applications that use the current key of ${name} will immediately get a 401 from evaluate in every environment. They fall back to off until they use the new key.`,
+  regenerateDo: "Regenerate and revoke the old key",
+  regenerated: "The key was regenerated. The old key no longer works.",
 };

@@ -1,6 +1,5 @@
 export const tokens = {
   heading: "Access tokens",
-  section: "Tokens",
   ownIntro:
     "Scripts call the API with them instead of your password. In each project, a token allows what both it and your role allow.",
   projectIntro:
