@@ -36,9 +36,8 @@ def evaluate_in(
 ) -> Rendered:
     """Evaluate all flags like `evaluate`, in a dialect."""
     body, recorded = evaluate(translation.snapshot, user_id, user_email, attributes, custom_holding)
-    tail = translation.dialect.tail
-    if body.endswith(SEPARATOR + tail):  # which flag comes last is known only now
-        body = body[: -len(SEPARATOR + tail)] + tail
+    if translation.is_open and body.endswith(end := SEPARATOR + translation.dialect.tail):
+        body = body[: -len(end)] + translation.dialect.tail
     tag = blake2b(translation.content + recorded, digest_size=_DIGEST_BYTES).hexdigest()
     return Rendered(body, tag, recorded)
 
@@ -60,7 +59,8 @@ def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None
     for flag in snapshot.layout.constant:
         constant.append(_tabulate(snapshot, dialect, flag, ()).of(NO_BUCKET))
         yield
-    constant_tail = b"".join(map(_bytes_of, constant)) + dialect.tail
+    constants = b"".join(map(_bytes_of, constant)).removesuffix(SEPARATOR)
+    constant_tail = constants + dialect.tail
     content.update(constant_tail)
     yield
     if snapshot.targeting is None:
@@ -74,7 +74,7 @@ def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None
         default_tail=b"".join(fragments.get("ruled_defaults", ())) + constant_tail,
         **fragments,
     )
-    return Translation(dialect, translated, content.digest())
+    return Translation(dialect, translated, content.digest(), is_open=not constants)
 
 
 @dataclass(frozen=True, slots=True)

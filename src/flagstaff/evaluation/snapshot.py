@@ -63,12 +63,14 @@ class Translation:
     """An environment in another dialect: a snapshot that decides the same and is written differently.
 
     `content` is a digest of everything that the bytes of a response depend on, besides the recorded decisions. It is
-    the same on every instance.
+    the same on every instance. `is_open` says that no constant flag ends the response, so that its last flag is known
+    only after the join.
     """
 
     dialect: Dialect
     snapshot: "EnvironmentSnapshot"
     content: bytes
+    is_open: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

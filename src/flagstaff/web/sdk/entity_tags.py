@@ -9,7 +9,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 def has_answer(headers: Headers, tag: str) -> bool:
     """Whether a request's `If-None-Match` has this tag, weak or not, as proxies make tags weak."""
-    given = b",".join(value for name, value in headers if name == b"if-none-match")
+    given = b",".join([value for name, value in headers if name == b"if-none-match"]) if headers else b""
     return bool(given) and f'"{tag}"' in {
         each.strip().removeprefix("W/") for each in given.decode("latin-1").split(",")
     }

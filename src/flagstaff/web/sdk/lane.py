@@ -55,6 +55,7 @@ class Head(NamedTuple):
     body_bytes: int
     request_id: bytes | None
     headers: Headers
+    conditions: Headers  # those that ask for a 304
 
 
 class Lane:
@@ -162,7 +163,7 @@ class LaneProtocol(BoundedProtocol):
         request_id = lane.choose_id(head.request_id)
         try:
             way.admit(self._client or lane.limits.client_of(self.client, head.headers))
-            answered = way.answer(access, body, head.headers)
+            answered = way.answer(access, body, head.conditions)
         except Error as error:
             self._answer_otherwise(way.form(problem_of(error, request_id)), head, request_id)
             return True
@@ -230,7 +231,8 @@ def _parse(data: bytes, entrance: Entrance) -> Head | None:
     if not 0 < length <= entrance.body_max_bytes:
         return None
     sdk_key = entrance.way.key_in(collector.headers)
-    return Head(entrance, sdk_key, length, given.get(b"x-request-id"), collector.headers)
+    conditions = [header for header in collector.headers if header[0] == b"if-none-match"]
+    return Head(entrance, sdk_key, length, given.get(b"x-request-id"), collector.headers, conditions)
 
 
 def connection_class(refusals: Refusals, lane: Lane | None) -> type[BoundedProtocol]:

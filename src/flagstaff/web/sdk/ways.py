@@ -16,9 +16,9 @@ from flagstaff.web.sdk.ofrep.requests import credential_in
 class Way(NamedTuple):
     """A kind of request, by its path.
 
-    `admit` counts a request of a client. `answer` gets what the key opens, the body and the headers; it returns the
-    answer's tag, which may be empty, and its body, which is None for a client that has it. It returns None for a
-    request that has to wait. Both raise Errors, to which `form` gives the protocol's form.
+    `admit` counts a request of a client. `answer` gets what the key opens, the body, and the headers that ask for a
+    304; it returns the answer's tag, which may be empty, and its body, which is None for a client that has it. It
+    returns None for a request that has to wait. Both raise Errors, to which `form` gives the protocol's form.
     """
 
     path: str
