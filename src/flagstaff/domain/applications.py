@@ -11,6 +11,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 TEXT_MAX_LENGTH = 100
+COUNT_MAX = 10**9
+"""The most that one report says of a flag. Nine billion such reports of the same flag fit into a stored sum."""
 UNNAMED = "unknown"
 
 

@@ -3,6 +3,7 @@
 Everything is bounded: clients choose their names and what they report.
 """
 
+from asyncio import CancelledError
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,9 +48,9 @@ class Applications:
     def __init__(
         self, write: Callable[[Noted], Awaitable[None]], supervisor: Supervisor, now: Callable[[], datetime]
     ) -> None:
-        """`write` stores what was collected. It may get the same again if it raised an error."""
+        """`write` stores what was collected. It gets the reports again if it raised an Error, which may pass."""
         self.dropped = 0
-        """How many flags of reports were not counted, because the store did not accept those before."""
+        """How many flags of reports were not counted, because the store did not accept them or those before."""
         self._write = write
         self._supervisor = supervisor
         self._now = now
@@ -114,14 +115,21 @@ class Applications:
             return
         self._changed, self._reports, self._asked = set(), [], Counter()
         self._asked_of.clear()
-        connections = [self._known[environment_id][key] for environment_id, key in changed]
+        # An instance whose write failed may have made room for another in the meantime.
+        connections = [known for environment_id, key in changed if (known := self._known[environment_id].get(key))]
+        flags = sum(len(report.counts) for report in reports)
         try:
             await self._write(Noted(connections, reports, asked))
-        except BaseException:
+        except (Error, CancelledError):
             self._changed |= changed
             self._reports = reports + self._reports
             raise
-        self._waiting_flags -= sum(len(report.counts) for report in reports)
+        except Exception:
+            # It would fail again each time, and nothing would be stored any more.
+            self._waiting_flags -= flags
+            self.dropped += flags
+            raise
+        self._waiting_flags -= flags
 
     def _note(self, seen: Connection) -> None:
         known = self._known[seen.environment_id]

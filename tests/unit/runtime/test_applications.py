@@ -121,3 +121,44 @@ async def test_open_streams_are_written_every_minute(applications: Applications,
     applications.note_closed(PLACE, client())
     await applications.write()
     assert [each.streams for each in store.written[2].connections] == [False]
+
+
+async def test_what_the_store_can_never_take_does_not_stop_what_follows(
+    applications: Applications, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(_: Noted) -> None:
+        raise OverflowError
+
+    applications.require_room(3)
+    applications.note_report(report(3))
+    with monkeypatch.context() as patch:
+        patch.setattr(applications, "_write", refuse)
+        with pytest.raises(OverflowError):
+            await applications.write()
+    assert applications.dropped == 3
+    applications.require_room(WAITING_FLAGS_MAX)
+    applications.note_report(report(1))
+    await applications.write()
+    assert [len(each.reports) for each in store.written] == [1]
+
+
+async def test_an_instance_that_makes_room_while_a_write_fails_is_not_written(
+    applications: Applications, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(CONNECTIONS_MAX):
+        applications.note_poll(PLACE, client(number), 1)
+    clock.advance(minutes=11)
+
+    async def fail_late(_: Noted) -> None:
+        applications.note_poll(PLACE, client(CONNECTIONS_MAX), 1)
+        raise unavailable()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(applications, "_write", fail_late)
+        with pytest.raises(Error):
+            await applications.write()
+    await applications.write()
+    (noted,) = store.written
+    assert {each.client.instance for each in noted.connections} == {
+        f"pod-{number}" for number in range(1, CONNECTIONS_MAX + 1)
+    }

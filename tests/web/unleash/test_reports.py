@@ -8,7 +8,7 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.applications import Client, FlagCounts, Report
 from flagstaff.runtime.applications import WAITING_FLAGS_MAX
-from tests.support.api import Caller, Json
+from tests.support.api import Caller, Json, environment_path
 from tests.support.sdk_keys import KeyMaker
 from tests.web.unleash.conftest import CLIENT, Ask
 
@@ -139,7 +139,7 @@ async def test_what_a_client_claims_is_bounded(report: Ask, noted: list[Report])
     assert len(many.counts) == 1000
     ((key, counts),) = long.counts.items()
     assert len(key) == 128
-    assert counts.yes == 2**53
+    assert counts.yes == 10**9
     assert len(counts.variants) == 50
     assert long.client.application == "a" * 100
 
@@ -170,3 +170,15 @@ async def test_an_edge_reports_for_the_applications_behind_it(report: Ask, noted
 async def test_unknown_fields_and_names_without_sense_are_accepted(report: Ask) -> None:
     body = json.dumps({**METRICS, "specVersion": "99.0.0", "connectionId": None, "yggdrasilVersion": None}).encode()
     assert (await report("metrics", body)).status_code == 202
+
+
+async def test_counts_that_no_client_can_have_counted_still_add_up(
+    ada: Caller, environment: Json, flagstaff: Flagstaff, report: Ask
+) -> None:
+    huge = {"new-checkout": {"yes": 2**53}}
+    for number in range(1_100):
+        body = {**METRICS, "bucket": {"start": number, "stop": number, "toggles": huge}}
+        assert (await report("metrics", body)).status_code == 202
+    await flagstaff.applications.write()
+    (of_flag,) = (await ada.get(f"{environment_path(environment)}/reports")).json()["flags"]
+    assert of_flag["yes"] == 1_100 * 10**9

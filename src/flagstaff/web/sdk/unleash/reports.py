@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from flagstaff.domain.applications import UNNAMED, Client, FlagCounts, Report, claimed
+from flagstaff.domain.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.keys import KEY_MAX_LENGTH
 from flagstaff.domain.variants import MAX_VARIANTS
@@ -19,7 +19,6 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.web.context import UNREADABLE
 
 MAX_FLAGS = 1_000
-_MAX_COUNT = 2**53
 _MAX_INTERVAL_SECONDS = 86_400
 _EDGE = "unleash-edge"
 _encode = msgspec.json.Encoder().encode
@@ -143,8 +142,8 @@ def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) ->
 
 
 def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
-    kept = [(claimed(name, KEY_MAX_LENGTH), min(count, _MAX_COUNT)) for name, count in variants.items()]
-    return FlagCounts(min(yes, _MAX_COUNT), min(no, _MAX_COUNT), dict(kept[:MAX_VARIANTS]))
+    kept = [(claimed(name, KEY_MAX_LENGTH), min(count, COUNT_MAX)) for name, count in variants.items()]
+    return FlagCounts(min(yes, COUNT_MAX), min(no, COUNT_MAX), dict(kept[:MAX_VARIANTS]))
 
 
 def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
