@@ -25,9 +25,10 @@ REFRESH_SECONDS = 60.0
 """How often an open stream is written as heard of. The store forgets to count it as open some time later."""
 CONNECTIONS_MAX = 1_000  # for each environment
 WAITING_FLAGS_MAX = 50_000
-ASKED_MAX = 1_000  # different flags of an environment within a write's interval
+MISSING_MAX = 1_000  # different flags that an environment does not have and that are noted within an hour
 _REFRESH = timedelta(seconds=REFRESH_SECONDS)
 _FORGET = timedelta(minutes=10)
+_MISSING_FOR = timedelta(hours=1)
 
 AskedFlag = tuple[UUID, str]
 """An environment's id and a flag's key."""
@@ -59,7 +60,8 @@ class Applications:
         self._reports: list[Report] = []
         self._waiting_flags = 0
         self._asked: Counter[AskedFlag] = Counter()
-        self._asked_of: Counter[UUID] = Counter()
+        self._missing: defaultdict[UUID, set[str]] = defaultdict(set)
+        self._missing_since = now()
 
     def start(self) -> None:
         """Start to write."""
@@ -84,14 +86,14 @@ class Applications:
         self._waiting_flags += len(report.counts)
         self._reports.append(report)
 
-    def note_asked(self, environment_id: UUID, flag_key: str) -> None:
-        """Note that a flag, which need not exist, was asked for by its key."""
-        asked = environment_id, claimed(flag_key, KEY_MAX_LENGTH)
-        if asked not in self._asked:
-            if self._asked_of[environment_id] >= ASKED_MAX:
-                return
-            self._asked_of[environment_id] += 1
-        self._asked[asked] += 1
+    def note_asked(self, environment_id: UUID, flag_key: str, *, exists: bool) -> None:
+        """Note that a flag was asked for by its key.
+
+        Anybody with a browser's key, which is public, can ask for any number of flags that do not exist.
+        """
+        key = claimed(flag_key, KEY_MAX_LENGTH)
+        if exists or self._is_listed(environment_id, key):
+            self._asked[environment_id, key] += 1
 
     def note_poll(self, environment_id: UUID, client: Client, revision: int) -> None:
         """Note that an instance asked for its flags and has this revision now."""
@@ -114,7 +116,6 @@ class Applications:
         if not (changed or reports or asked):
             return
         self._changed, self._reports, self._asked = set(), [], Counter()
-        self._asked_of.clear()
         # An instance whose write failed may have made room for another in the meantime.
         connections = [known for environment_id, key in changed if (known := self._known[environment_id].get(key))]
         flags = sum(len(report.counts) for report in reports)
@@ -130,6 +131,17 @@ class Applications:
             self.dropped += flags
             raise
         self._waiting_flags -= flags
+
+    def _is_listed(self, environment_id: UUID, key: str) -> bool:
+        """Whether a flag that does not exist is one of those that are noted in this hour."""
+        now = self._now()
+        if now - self._missing_since >= _MISSING_FOR:
+            self._missing.clear()
+            self._missing_since = now
+        listed = self._missing[environment_id]
+        if len(listed) < MISSING_MAX:
+            listed.add(key)
+        return key in listed
 
     def _note(self, seen: Connection) -> None:
         known = self._known[seen.environment_id]

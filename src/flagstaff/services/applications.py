@@ -133,7 +133,8 @@ class ApplicationReports:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
             present = await flags.list_keys(connection, environment_id)
         async with self.database.read_history() as connection:
-            rows = await reports.list_flags_asked_for(connection, environment_id, since)
+            rows = await reports.list_flags_asked_for(connection, environment_id, since, SUMS_MAX)
+            asked = await reports.find_asked(connection, environment_id, since, present)
         asked_by: dict[str, Counter[str]] = {}
         asked_at: dict[str, datetime] = {}
         for key, application, count, at in rows:
@@ -141,7 +142,7 @@ class ApplicationReports:
             asked_at[key] = max(at, asked_at.get(key, at))
         missing = [MissingFlag(key, by, asked_at[key]) for key, by in asked_by.items() if key not in present]
         missing.sort(key=lambda each: -sum(each.asked_by.values()))
-        return Usage(since, missing, sorted(present - asked_by.keys()))
+        return Usage(since, missing, sorted(present - asked))
 
     def _span(self, since: datetime | None, until: datetime | None) -> tuple[datetime, datetime]:
         """The hours that contain these moments, by default the last 24; raises Error INVALID."""

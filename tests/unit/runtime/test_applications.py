@@ -7,7 +7,7 @@ import pytest
 
 from flagstaff.domain.applications import TEXT_MAX_LENGTH, Client, FlagCounts, Report, claimed
 from flagstaff.domain.errors import Error, unavailable
-from flagstaff.runtime.applications import ASKED_MAX, CONNECTIONS_MAX, WAITING_FLAGS_MAX, Applications, Noted
+from flagstaff.runtime.applications import CONNECTIONS_MAX, MISSING_MAX, WAITING_FLAGS_MAX, Applications, Noted
 from flagstaff.runtime.supervisor import Supervisor
 from tests.support.clock import Clock
 
@@ -82,16 +82,23 @@ async def test_nothing_is_written_when_there_is_nothing_new(applications: Applic
     assert len(store.written) == 1
 
 
-async def test_only_so_many_flags_are_noted_as_asked_for(applications: Applications, store: Store) -> None:
-    for number in range(ASKED_MAX + 10):
-        applications.note_asked(PLACE, f"flag-{number}")
-    applications.note_asked(PLACE, "flag-0")
-    applications.note_asked(uuid4(), "flag-0")
+async def test_only_so_many_missing_flags_are_noted_as_asked_for_within_an_hour(
+    applications: Applications, store: Store, clock: Clock
+) -> None:
+    for number in range(MISSING_MAX + 10):
+        applications.note_asked(PLACE, f"flag-{number}", exists=False)
+    applications.note_asked(PLACE, "flag-0", exists=False)
+    applications.note_asked(PLACE, "existing", exists=True)
+    applications.note_asked(uuid4(), "flag-0", exists=False)
     await applications.write()
     asked = store.written[0].asked
-    assert len(asked) == ASKED_MAX + 1
+    assert len(asked) == MISSING_MAX + 2
     assert asked[PLACE, "flag-0"] == 2
-    applications.note_asked(PLACE, "another")
+    applications.note_asked(PLACE, "another", exists=False)
+    await applications.write()
+    assert len(store.written) == 1
+    clock.advance(hours=1)
+    applications.note_asked(PLACE, "another", exists=False)
     await applications.write()
     assert list(store.written[1].asked) == [(PLACE, "another")]
 

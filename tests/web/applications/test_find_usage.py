@@ -7,6 +7,7 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.applications import FlagCounts
+from flagstaff.services import applications
 from tests.support.api import Caller, Json, environment_path, field_errors
 from tests.support.clock import Clock
 from tests.support.sessions import log_in
@@ -32,7 +33,7 @@ async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_mos
         make_report(environment, often=FlagCounts(0, 211)),
     )
     for _ in range(3):
-        flagstaff.applications.note_asked(UUID(environment["id"]), "often")
+        flagstaff.applications.note_asked(UUID(environment["id"]), "often", exists=False)
     await flagstaff.applications.write()
     usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
     at = "2026-11-20T10:00:00.000000Z"
@@ -52,7 +53,7 @@ async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     for key in ("reported", "asked", "quiet"):
         await ada.create_flag(environment, key=key)
     report(make_report(environment, reported=FlagCounts(1)))
-    flagstaff.applications.note_asked(UUID(environment["id"]), "asked")
+    flagstaff.applications.note_asked(UUID(environment["id"]), "asked", exists=True)
     await flagstaff.applications.write()
     path = f"{environment_path(environment)}/usage"
     assert (await ada.get(path)).json()["unasked"] == ["quiet"]
@@ -61,3 +62,20 @@ async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     ada.headers["authorization"] = f"Bearer {token}"
     assert (await ada.get(f"{path}?days=7")).json()["unasked"] == ["asked", "quiet", "reported"]
     assert (await ada.get(path)).json()["missing"] == []
+
+
+async def test_a_flag_is_no_candidate_however_many_others_are_asked_for_more_often(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    environment: Json,
+    report: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(applications, "SUMS_MAX", 3)
+    await ada.create_flag(environment, key="asked-once")
+    missing = {f"missing-{number}": FlagCounts(9) for number in range(5)}
+    report(make_report(environment, **missing, **{"asked-once": FlagCounts(1)}))
+    await flagstaff.applications.write()
+    usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
+    assert usage["unasked"] == []
+    assert [each["key"] for each in usage["missing"]] == ["missing-0", "missing-1", "missing-2"]

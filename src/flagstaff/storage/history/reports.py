@@ -4,7 +4,7 @@ Counts are booked in the hour in which they arrive, because clients' clocks are 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -19,6 +19,7 @@ from flagstaff.storage.tables import microseconds, moment
 YES, NO, VARIANT, ASKED = "yes", "no", "variant:", "asked"
 HOUR = timedelta(hours=1)
 WINDOWS_REMEMBERED = timedelta(days=2)
+_KEYS_AT_ONCE = 500  # in a query
 _MICROSECONDS_AN_HOUR = 3600 * 10**6
 
 _counts = tables.reported_counts.c
@@ -124,22 +125,31 @@ async def sum_counts(
 
 
 async def list_flags_asked_for(
-    connection: AsyncConnection, environment_id: UUID, since: datetime
+    connection: AsyncConnection, environment_id: UUID, since: datetime, limit: int
 ) -> Sequence[tuple[str, str, int, datetime]]:
     """The flags that were asked for or reported: key, application, how often and when last, the most often first."""
     count = sa.func.sum(_counts.count)
     query = (
         sa.select(_counts.flag_key, _counts.application, count, sa.func.max(_counts.reported_at))
-        .where(
-            _counts.environment_id == environment_id,
-            _counts.hour >= hour_of(since),
-            _counts.result.in_((YES, NO, ASKED)),
-        )
+        .where(*_asked_since(environment_id, since))
         .group_by(_counts.flag_key, _counts.application)
         .order_by(count.desc(), _counts.flag_key, _counts.application)
+        .limit(limit)
     )
     rows = await connection.execute(query)
     return [(key, application, int(total), at) for key, application, total, at in rows]
+
+
+async def find_asked(
+    connection: AsyncConnection, environment_id: UUID, since: datetime, flag_keys: Collection[str]
+) -> set[str]:
+    """Which of these flags were asked for or reported."""
+    found: set[str] = set()
+    keys = sorted(flag_keys)
+    for some in (keys[at : at + _KEYS_AT_ONCE] for at in range(0, len(keys), _KEYS_AT_ONCE)):
+        query = sa.select(_counts.flag_key).distinct().where(*_asked_since(environment_id, since))
+        found.update((await connection.execute(query.where(_counts.flag_key.in_(some)))).scalars())
+    return found
 
 
 async def list_reported_environments(connection: AsyncConnection) -> set[UUID]:
@@ -160,6 +170,14 @@ async def delete_reports_before(connection: AsyncConnection, oldest: datetime) -
 async def forget_windows(connection: AsyncConnection, before: datetime) -> None:
     """Forget which windows were reported before a moment."""
     await connection.execute(tables.reported_windows.delete().where(_windows.reported_at < before))
+
+
+def _asked_since(environment_id: UUID, since: datetime) -> list[sa.ColumnElement[bool]]:
+    return [
+        _counts.environment_id == environment_id,
+        _counts.hour >= hour_of(since),
+        _counts.result.in_((YES, NO, ASKED)),
+    ]
 
 
 def _reported_between(environment_id: UUID, since: datetime, until: datetime) -> list[sa.ColumnElement[bool]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 import msgspec
@@ -25,6 +26,13 @@ _encode = msgspec.json.Encoder().encode
 _NOTHING_KNOWN = KnownAttributes({}, 0, None)
 
 
+class NoteAsked(Protocol):
+    """Notes that a flag of an environment was asked for by its key."""
+
+    def __call__(self, environment_id: UUID, flag_key: str, *, exists: bool) -> None:
+        """Note it."""
+
+
 class Evaluations:
     """Evaluates and records, for the current snapshots of environments."""
 
@@ -33,7 +41,7 @@ class Evaluations:
         *,
         recorder: Recorder,
         now: Callable[[], datetime],
-        note_asked: Callable[[UUID, str], None],
+        note_asked: NoteAsked,
         keep: HistoryAttributes = "used",
     ) -> None:
         """`note_asked` is told which flags of an environment are asked for by their keys, whether or not they exist.
@@ -87,8 +95,8 @@ class Evaluations:
             Error: INVALID, NOT_FOUND (the flag).
         """
         known = self.know(environment, context) or _NOTHING_KNOWN
-        self._note_asked(environment.environment_id, flag_key)
         flag = find_flag(environment, flag_key)
+        self._note_asked(environment.environment_id, flag_key, exists=flag is not None)
         if flag is None:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         attributes, at = self.with_time(environment, known)
