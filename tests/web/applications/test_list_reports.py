@@ -9,6 +9,7 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.applications import FlagCounts
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.clock import Clock
+from tests.support.holds import watch_holds
 from tests.web.applications.conftest import make_report
 
 
@@ -103,3 +104,15 @@ async def test_reports_of_deleted_environments_and_old_ones_are_purged(
 
 
 _ROWS = "SELECT flag_key FROM history.reported_counts"
+
+
+async def test_the_longest_report_is_stored_in_small_steps(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
+) -> None:
+    variants = {f"variant-{number}": 1 for number in range(30)}
+    report(make_report(environment, **{f"flag-{number}": FlagCounts(1, 1, variants) for number in range(1_000)}))
+    async with watch_holds(pause_seconds=0.0005) as holds:
+        await flagstaff.applications.write()
+    assert holds.longest_in_units < 40, holds
+    flags = (await ada.get(f"{environment_path(environment)}/reports")).json()["flags"]
+    assert flags[0]["variants"] == variants

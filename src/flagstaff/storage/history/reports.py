@@ -4,8 +4,9 @@ Counts are booked in the hour in which they arrive, because clients' clocks are 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from heapq import heapify, heappop
 from typing import NamedTuple
 from uuid import UUID
 
@@ -13,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.applications import Report
+from flagstaff.pacing import collect, in_pieces, pause
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.tables import microseconds, moment
 
@@ -20,6 +22,7 @@ YES, NO, VARIANT, ASKED = "yes", "no", "variant:", "asked"
 HOUR = timedelta(hours=1)
 WINDOWS_REMEMBERED = timedelta(days=2)
 _KEYS_AT_ONCE = 500  # in a query
+_ROWS_AT_ONCE = 100  # in a statement
 _MICROSECONDS_AN_HOUR = 3600 * 10**6
 
 _counts = tables.reported_counts.c
@@ -84,17 +87,24 @@ async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at
         if remembered.first() is None:
             continue
         new += 1
-        added.update(_counts_of(report))
+        await in_pieces(_adding(report, added))
     await add_counts(connection, added, at)
     return new
 
 
 async def add_counts(connection: AsyncConnection, added: Mapping[CountKey, int], at: datetime) -> None:
-    """Add to the counts of the hour."""
+    """Add to the counts of the hour, in steps: one report may have tens of thousands."""
     hour = hour_of(at)
-    rows = [{**key._asdict(), "hour": hour, "count": count, "reported_at": at} for key, count in sorted(added.items())]
-    if rows:
+    waiting = await collect((key.environment_id.bytes, *key[1:], count) for key, count in added.items())
+    heapify(waiting)  # in one order, so that processes cannot deadlock
+    while waiting:
+        rows = []
+        for _ in range(min(len(waiting), _ROWS_AT_ONCE)):
+            environment, *texts, count = heappop(waiting)
+            key = CountKey(UUID(bytes=environment), *texts)
+            rows.append({**key._asdict(), "hour": hour, "count": count, "reported_at": at})
         await connection.execute(_add(connection), rows)
+        await pause()
 
 
 async def list_flag_counts(
@@ -189,8 +199,8 @@ def _reported_between(environment_id: UUID, since: datetime, until: datetime) ->
     ]
 
 
-def _counts_of(report: Report) -> dict[CountKey, int]:
-    found: dict[CountKey, int] = {}
+def _adding(report: Report, added: Counter[CountKey]) -> Generator[None]:
+    client = report.client
     for flag_key, counts in report.counts.items():
         results: Iterable[tuple[str, int]] = (
             (YES, counts.yes),
@@ -199,6 +209,5 @@ def _counts_of(report: Report) -> dict[CountKey, int]:
         )
         for result, count in results:
             if count:
-                client = report.client
-                found[CountKey(report.environment_id, flag_key, client.application, client.sdk, result)] = count
-    return found
+                added[CountKey(report.environment_id, flag_key, client.application, client.sdk, result)] += count
+        yield

@@ -7,6 +7,7 @@ are kept is accepted without the rest, because a client that is refused stops re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
+from itertools import islice
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -142,8 +143,9 @@ def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) ->
 
 
 def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
-    kept = [(claimed(name, KEY_MAX_LENGTH), min(count, COUNT_MAX)) for name, count in variants.items()]
-    return FlagCounts(min(yes, COUNT_MAX), min(no, COUNT_MAX), dict(kept[:MAX_VARIANTS]))
+    kept = islice(variants.items(), MAX_VARIANTS)
+    of_variants = {claimed(name, KEY_MAX_LENGTH): min(count, COUNT_MAX) for name, count in kept}
+    return FlagCounts(min(yes, COUNT_MAX), min(no, COUNT_MAX), of_variants)
 
 
 def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
