@@ -68,7 +68,8 @@ class Stream:
     def begin(self, event: bytes) -> None:
         """Send the first event, for which the client may take its time."""
         self.unread_max_bytes += len(event)
-        self.transport.write(chunk(event))
+        if not self.transport.is_closing():  # the client may have left in the meantime
+            self.transport.write(chunk(event))
 
     def end(self) -> None:
         """Finish the response, and close the connection once the client has it."""

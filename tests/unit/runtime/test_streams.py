@@ -10,6 +10,7 @@ from typing import cast
 from uuid import UUID, uuid4
 
 import pytest
+import uvloop
 
 from flagstaff.domain.applications import Client as ClientName
 from flagstaff.domain.errors import Error, unavailable
@@ -128,6 +129,19 @@ async def test_a_process_that_stops_opens_none(world: World) -> None:
     await world.streams.stop()
     with pytest.raises(Error, match="Connect again"):
         world.streams.require_open()
+
+
+def test_a_client_that_left_before_the_first_event_is_no_error() -> None:
+    async def begin() -> None:
+        here, there = socket.socketpair()
+        _, server = await asyncio.open_connection(sock=here)
+        there.close()
+        server.close()
+        await server.wait_closed()
+        Stream(cast("Transport", server.transport), uuid4()).begin(b"data: 1\n\n")
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # whose closed transports refuse to write
+        runner.run(begin())
 
 
 async def test_a_change_is_told_to_the_streams_of_its_environment_only(world: World) -> None:
