@@ -59,6 +59,7 @@ BEYOND_SCHEMAS = {
     "list_accounts": "the cursor is one from a part",
     "list_all_projects": "the cursor is one from a part",
     "list_instance_changes": "the cursor is one from a page",
+    "create_sdk_key": "the environment exists, and the expiry is in the future",
     "create_token": "the environments exist, and the expiry is in the future",
     "create_my_token": "the environments exist, and the expiry is in the future",
     "accept_invitation": "the token is one from a mail",

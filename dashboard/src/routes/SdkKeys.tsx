@@ -68,7 +68,7 @@ export function SdkKeys() {
         </ul>
       )}
       <section aria-label={texts.ownHeading}>
-        <Stack gap="sm">
+        <Stack gap="sm" mt="lg">
           <Title order={2}>{texts.ownHeading}</Title>
           <Text c="dimmed">{texts.ownText}</Text>
           <SdkKey project={project} />
