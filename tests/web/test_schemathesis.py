@@ -66,6 +66,8 @@ BEYOND_SCHEMAS = {
     "list_changes": "the cursor is one from a page",
     "list_evaluations": "the cursor is one from a page",
     "list_flag_evaluations": "the cursor is one from a page",
+    "list_reports": "the time is at most 92 days",
+    "list_flag_reports": "the time is at most 92 days",
     "summarise_evaluations": "the interval divides the time into few enough parts",
 }
 
