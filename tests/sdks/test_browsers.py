@@ -105,10 +105,11 @@ async def test_unleashs_client_sees_a_kill_and_another_users_flags(sqlite: Store
         await page.evaluate("([...given]) => unleash(...given)", [server.url, key, context])
         assert await page.evaluate("toggles.isEnabled('checkout')") is True
         await page.evaluate("sent")  # the counts
+        # The client's own refresh may cancel the request of a changed context, and asks for that in its place.
         await page.evaluate("toggles.updateContext({ userId: 'eve' })")
-        assert await page.evaluate("toggles.isEnabled('checkout')") is False
+        await page.wait_for_function("!toggles.isEnabled('checkout')")
         await page.evaluate("toggles.updateContext({ userId: 'ada' })")
-        assert await page.evaluate("toggles.isEnabled('checkout')") is True
+        await page.wait_for_function("toggles.isEnabled('checkout')")
         assert (await caller.post(f"{flag_path(flag)}/toggle", json={"enabled": False})).status_code == 200
         await page.wait_for_function("!toggles.isEnabled('checkout')")
         assert await page.evaluate("errors") == []
