@@ -48,9 +48,14 @@ def pages(project: Json) -> list[tuple[str, str | None]]:
     ]
     for key, flag in zip(("production", "staging"), project["flags"], strict=True):
         here = environment_page({"project_id": project["id"], "id": flag["environment_id"]})
-        whole += [(f"{here}{page}", key) for page in ("", "/history", "/changes")]
+        whole += [(f"{here}{page}", key) for page in ("", "/history", "/changes", "/applications")]
         whole += [(f"{flag_page(flag)}?tab={tab}", key) for tab in ("overview", "history", "changes", "code")]
     return whole
+
+
+def flags_page(project: Json) -> str:
+    """The list of flags of the project's production."""
+    return environment_page({"project_id": project["id"], "id": project["flags"][0]["environment_id"]})
 
 
 async def open_page(page: Page, path: str) -> list[Any]:

@@ -11,7 +11,7 @@ from playwright.async_api import Request, Route, expect
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission, may
 from tests.e2e.accessibility import AXE, VARIANTS, check
-from tests.e2e.controls import PRESS_ALL, open_page, pages, required_by, use
+from tests.e2e.controls import PRESS_ALL, flags_page, open_page, pages, required_by, use
 from tests.e2e.people import Person, flag_page, invite
 from tests.support.api import Json
 from tests.support.builders import AT
@@ -102,7 +102,7 @@ async def test_no_control_of_a_viewer_writes_or_opens_a_form(
         await open_page(eve.page, path)
         found = await eve.page.evaluate(PRESS_ALL, OF_EVERYONE)
         assert (found["opened"], written) == ([], []), path
-    await eve.page.goto(pages(project)[4][0])
+    await eve.page.goto(flags_page(project))
     await eve.page.get_by_role("link", name="Needed").focus()
     for key in ("Space", "j", "Space"):
         await eve.page.keyboard.press(key)
@@ -143,7 +143,7 @@ async def test_a_role_that_is_lost_while_a_form_is_open_ends_in_a_message(
     ada: Person, eve: Person, project: Json, data_directory: Path
 ) -> None:
     await join(ada, project, eve, data_directory, {"role": "editor"})
-    path, _ = pages(project)[4]
+    path = flags_page(project)
     await open_page(eve.page, path)
     await eve.press("New flag")
     dialog = eve.page.get_by_role("dialog")

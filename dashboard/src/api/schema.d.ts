@@ -3925,7 +3925,10 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
-            /** Flags */
+            /**
+             * Flags
+             * @description By flag and application; the first 10,000 counts.
+             */
             flags: components["schemas"]["ReportedFlagOut"][];
         };
         /**
@@ -4506,7 +4509,10 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             since: string;
-            /** Missing */
+            /**
+             * Missing
+             * @description The most often asked for first. The server notes 1,000 of an environment in an hour.
+             */
             missing: components["schemas"]["MissingFlagOut"][];
             /**
              * Unasked

@@ -27,6 +27,9 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
           <Link to={`${BASE}/changes`} params={params} className={classes.section} activeProps={activeProps}>
             {t.shell.changes}
           </Link>
+          <Link to={`${BASE}/applications`} params={params} className={classes.section} activeProps={activeProps}>
+            {t.shell.applications}
+          </Link>
         </>
       )}
       <Link

@@ -93,6 +93,11 @@ const changes = createRoute({
   path: "/changes",
   component: lazyRouteComponent(() => import("../routes/Changes"), "Changes"),
 });
+const applications = createRoute({
+  getParentRoute: () => environment,
+  path: "/applications",
+  component: lazyRouteComponent(() => import("../routes/Applications"), "Applications"),
+});
 
 export const projectRoutes = project.addChildren([
   projectHome,
@@ -101,5 +106,5 @@ export const projectRoutes = project.addChildren([
   members,
   projectTokens,
   sdkKeys,
-  environment.addChildren([flags, flag, history, changes]),
+  environment.addChildren([flags, flag, history, changes, applications]),
 ]);

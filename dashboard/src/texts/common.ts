@@ -46,6 +46,7 @@ export const shell = {
   flags: "Flags",
   history: "History",
   changes: "Changes",
+  applications: "Applications",
   segments: "Segments",
   sdkKeys: "SDK keys",
   tokens: "Tokens",

@@ -76,7 +76,7 @@ class ReportsOut(BaseModel):
 
     since: Moment
     until: Moment
-    flags: list[ReportedFlagOut]
+    flags: list[ReportedFlagOut] = Field(description="By flag and application; the first 10,000 counts.")
 
 
 class FlagReportsOut(BaseModel):
@@ -109,7 +109,9 @@ class UsageOut(BaseModel):
     """Which flags were asked for by their keys since a time. To evaluate all flags asks for none of them."""
 
     since: Moment
-    missing: list[MissingFlagOut]
+    missing: list[MissingFlagOut] = Field(
+        description="The most often asked for first. The server notes 1,000 of an environment in an hour."
+    )
     unasked: list[str] = Field(description="The keys of the flags that exist and were not asked for.")
 
 

@@ -1,0 +1,152 @@
+/** Applications that evaluate flags themselves: which state they have, what they report, and what is asked for. */
+
+import { Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { reportsQuery, usageQuery } from "../api/applications";
+import { type Connection, connectionsQuery } from "../api/connections";
+import { permissionsQuery } from "../api/members";
+import { Empty } from "../components/Empty";
+import { IconGroup } from "../components/icons";
+import { Page } from "../components/Page";
+import { RowsSkeleton } from "../components/PageSkeleton";
+import { LoadFailed, Locked } from "../components/ProblemPage";
+import { Sheet } from "../components/Sheet";
+import { When } from "../components/When";
+import { reasonAgainst } from "../lib/roles";
+import { useHere } from "../lib/useHere";
+import { t } from "../texts";
+import { applications as texts } from "../texts/applications";
+
+const UNASKED_SHOWN = 500;
+
+export function Applications() {
+  const { project, environment } = useHere();
+  const { data: own } = useQuery(permissionsQuery(project.id));
+  const reason = reasonAgainst(own, "evaluations:read", environment);
+  return (
+    <Page title={texts.heading} intro={texts.intro}>
+      {reason === null ? <Contents /> : <Locked title={t.problems.forbidden}>{reason}</Locked>}
+    </Page>
+  );
+}
+
+function Contents() {
+  const { path } = useHere();
+  const instances = useQuery(connectionsQuery(path));
+  const reports = useQuery(reportsQuery(path));
+  const usage = useQuery(usageQuery(path));
+  const failed = [instances, reports, usage].find(({ data, error }) => error && !data);
+  if (failed?.error) return <LoadFailed error={failed.error} onRetry={failed.refetch} />;
+  if (!instances.data || !reports.data || !usage.data) return <RowsSkeleton rows={4} height={64} />;
+  const { current, total, connections } = instances.data;
+  const isQuiet = total === 0 && reports.data.flags.length === 0;
+  return (
+    <Stack gap="xl">
+      {isQuiet ? (
+        <Empty icon={<IconGroup size={22} />} title={texts.emptyHeading} text={texts.emptyText} />
+      ) : (
+        <>
+          <Part title={texts.instances} intro={texts.instancesIntro(current, total)}>
+            {total > 0 && <Instances connections={connections} now={instances.dataUpdatedAt} />}
+          </Part>
+          <Part title={texts.reports} intro={texts.reportsIntro} without={texts.noReports}>
+            {reports.data.flags.length > 0 && (
+              <Sheet
+                label={texts.reports}
+                columns={[texts.flag, texts.application, texts.yes, texts.no, texts.reported]}
+                rows={reports.data.flags.map((each) => ({
+                  key: `${each.flag_key} ${each.application} ${each.sdk}`,
+                  cells: [
+                    <code key="flag">{each.flag_key}</code>,
+                    each.application,
+                    each.yes.toLocaleString("en"),
+                    each.no.toLocaleString("en"),
+                    <When key="when" at={each.reported_at} />,
+                  ],
+                }))}
+              />
+            )}
+          </Part>
+        </>
+      )}
+      <Part title={texts.missing} intro={texts.missingIntro} without={texts.noMissing}>
+        {usage.data.missing.length > 0 && (
+          <Sheet
+            label={texts.missing}
+            columns={[texts.flag, texts.askedBy, texts.asked]}
+            rows={usage.data.missing.map(({ key, asked_by: by, asked_at: at }) => ({
+              key,
+              cells: [
+                <code key="flag">{key}</code>,
+                Object.entries(by)
+                  .map(([name, count]) => texts.times(name || texts.evaluatedHere, count))
+                  .join("; "),
+                <When key="when" at={at} />,
+              ],
+            }))}
+          />
+        )}
+      </Part>
+      <Part title={texts.unasked} intro={texts.unaskedIntro} without={texts.noUnasked}>
+        {usage.data.unasked.length > 0 && (
+          <Text className="break">
+            {usage.data.unasked.slice(0, UNASKED_SHOWN).map((key, place) => (
+              <span key={key}>
+                {place > 0 && ", "}
+                <code>{key}</code>
+              </span>
+            ))}
+            {usage.data.unasked.length > UNASKED_SHOWN && `. ${texts.more(usage.data.unasked.length - UNASKED_SHOWN)}`}
+          </Text>
+        )}
+      </Part>
+    </Stack>
+  );
+}
+
+function Instances({ connections, now }: { connections: readonly Connection[]; now: number }) {
+  return (
+    <Sheet
+      label={texts.instances}
+      columns={[texts.application, texts.instance, texts.sdk, texts.state, texts.seen]}
+      rows={connections.map((each) => ({
+        key: `${each.application} ${each.connection}`,
+        cells: [
+          each.application,
+          each.instance || each.connection,
+          each.sdk,
+          stateOf(each, now),
+          <When key="when" at={each.seen_at} />,
+        ],
+      }))}
+    />
+  );
+}
+
+function stateOf({ is_current: isCurrent, revision, streams, due_at: due }: Connection, now: number): string {
+  const state = isCurrent ? texts.current : texts.late(revision);
+  if (streams) return `${state}, ${texts.streams}`;
+  const seconds = due === null ? 0 : Math.ceil((Date.parse(due) - now) / 1000);
+  return seconds > 0 ? `${state}, ${texts.due(seconds)}` : state;
+}
+
+interface PartProps {
+  readonly title: string;
+  readonly intro: string;
+  /** What is said if there is nothing to show. */
+  readonly without?: string;
+  readonly children: ReactNode;
+}
+
+function Part({ title, intro, without, children }: PartProps) {
+  return (
+    <div>
+      <Title order={2}>{title}</Title>
+      <Text c="dimmed" size="sm" mb="sm">
+        {intro}
+      </Text>
+      {children === false ? <Text>{without}</Text> : children}
+    </div>
+  );
+}

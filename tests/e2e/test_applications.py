@@ -1,0 +1,88 @@
+"""The page of an environment's applications: who has the present state, what they report, what is asked for."""
+
+import httpx
+from playwright.async_api import Locator, expect
+
+from tests.e2e.accessibility import AXE, check, stays_within
+from tests.e2e.people import Person, environment_page
+from tests.support.api import Json
+from tests.support.sdk_keys import create_key
+
+METRICS = {
+    "appName": "shop",
+    "instanceId": "one",
+    "bucket": {
+        "start": "2026-11-22T10:00:00Z",
+        "stop": "2026-11-22T10:01:00Z",
+        "toggles": {"new-checkout": {"yes": 1200, "no": 34}, "gone-for-good": {"yes": 0, "no": 7}},
+    },
+}
+
+
+def page_of(environment: Json) -> str:
+    """The page's path."""
+    return f"{environment_page(environment)}/applications"
+
+
+def table(ada: Person, name: str) -> Locator:
+    """A table of the page, without its head."""
+    return ada.page.get_by_role("region", name=name).locator("tbody tr")
+
+
+async def speak(ada: Person, key: str) -> None:
+    """Ask for all flags and report counts, as an SDK of Unleash does, and ask for a flag that does not exist."""
+    headers = {
+        "authorization": key,
+        "unleash-appname": "shop",
+        "unleash-instanceid": "one",
+        "unleash-sdk": "unleash-client-python:6.9.1",
+        "unleash-interval": "15000",
+    }
+    async with httpx.AsyncClient(base_url=ada.url, timeout=30) as client:
+        answers = [
+            await client.get("/unleash/api/client/features", headers=headers),
+            await client.post("/unleash/api/client/metrics", headers=headers, json=METRICS),
+            await client.post("/ofrep/v1/evaluate/flags/typo", headers={"x-api-key": key}, json={}),
+        ]
+    assert [answer.status_code for answer in answers] == [200, 202, 404]
+
+
+async def test_without_applications_it_says_what_to_do(ada: Person) -> None:
+    flag = await ada.api.create_flag(key="quiet")
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    await ada.page.goto(page_of(environment))
+    await ada.sees_heading("Applications")
+    await expect(ada.page.get_by_text("Point one of Unleash's SDKs at this server")).to_be_visible()
+    await expect(ada.page.get_by_text("Every flag that was asked for exists.")).to_be_visible()
+    await expect(ada.page.get_by_text("quiet", exact=True)).to_be_visible()
+
+
+async def test_it_lists_who_has_the_present_state_and_what_was_reported(ada: Person) -> None:
+    flag = await ada.api.create_flag(key="new-checkout")
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    await speak(ada, (await create_key(ada.api, {"id": flag["project_id"]}))["key"])
+    await ada.page.goto(page_of(environment))
+    await ada.sees_heading("Applications")
+    instance = table(ada, "Instances")
+    await expect(instance).to_contain_text("unleash-client-python:6.9.1", timeout=20_000)
+    await expect(instance).to_contain_text("Present state, asks within")
+    reported = table(ada, "Reported in the last 24 hours").filter(has_text="new-checkout")
+    await expect(reported).to_contain_text("1,200")
+    missing = table(ada, "Asked for, but not here")
+    await expect(missing.filter(has_text="gone-for-good")).to_contain_text("shop, 7 times")
+    await expect(missing.filter(has_text="typo")).to_contain_text("the API, 1 time")
+    await expect(ada.page.get_by_text("Every flag was asked for by name")).to_be_visible()
+    if AXE.is_file():
+        for scheme in ("light", "dark"):
+            await ada.page.emulate_media(color_scheme=scheme)
+            await check(ada, f"the page of applications, {scheme}")
+    await ada.page.set_viewport_size({"width": 320, "height": 700})
+    await stays_within(ada)
+
+
+async def test_a_link_leads_there_by_keyboard(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
+    await ada.sees_heading("Flags")
+    await ada.page.get_by_role("link", name="Applications").press("Enter")
+    await ada.sees_heading("Applications")
