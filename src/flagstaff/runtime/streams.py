@@ -217,7 +217,8 @@ class Streams:
             log.warning("change_not_told", kind=topic.kind, reason=error.message)
             return False
         opened.told = environment
-        if self._news.get(topic) is environment:
+        # All streams may have left and others come meanwhile, which have to be told by a feed of their own.
+        if self._topics.get(topic) is opened and self._news.get(topic) is environment:
             del self._news[topic]
         streams = tuple(opened.streams)
         if event is not None:

@@ -91,14 +91,19 @@ class World:
         return {each.bytes: KeyInForce(each, KeyKind.SERVER, None) for each in ids}
 
     async def open(
-        self, topic: Topic | None = None, key_id: UUID | None = None, expires_at: object = None
+        self,
+        topic: Topic | None = None,
+        key_id: UUID | None = None,
+        expires_at: object = None,
+        revision: int | None = None,
     ) -> tuple[Client, Stream]:
+        known = self.environment.revision if revision is None else revision
         here, there = socket.socketpair()
         _, server = await asyncio.open_connection(sock=here)
         reader, client = await asyncio.open_connection(sock=there)
         self.writers += [server, client]
         stream = Stream(cast("Transport", server.transport), key_id or self.key_id, expires_at)  # type: ignore[arg-type]
-        self.streams.open(topic or self.topic, stream, self.environment, self.environment.revision, lambda: self.feed)
+        self.streams.open(topic or self.topic, stream, self.environment, known, lambda: self.feed)
         return Client(reader), stream
 
     def swap(self, revision: int, **values: object) -> None:
@@ -186,6 +191,17 @@ async def test_a_topic_that_cannot_be_told_keeps_no_other_waiting(world: World) 
     told, _ = await world.open(other)
     world.swap(8)
     assert await told.next() == "data: 8"
+
+
+async def test_a_stream_that_opens_when_all_others_left_during_a_telling_is_told_as_well(world: World) -> None:
+    _, stream = await world.open()
+    world.feed.may_go.clear()
+    world.swap(7)
+    await asyncio.sleep(0)
+    world.streams.close(world.topic, stream)
+    told, _ = await world.open(revision=6)
+    world.feed.may_go.set()
+    assert await told.next() == "data: 7"
 
 
 async def test_streams_that_cannot_be_told_for_an_unexpected_reason_end(world: World) -> None:
