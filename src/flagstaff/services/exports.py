@@ -63,7 +63,7 @@ class Exports:
             flag = await open_flag(connection, actor, path, Permission.FLAGS_READ)
             environment = await environments.get_environment(connection, path.project_id, path.environment_id)
             some = await read_some(connection, environment, [flag.key], None)
-        read = ReadEnvironment(environment, 0, some.flags, some.rules, some.segments)
+        read = ReadEnvironment(some, revision=0)
         return (await in_pieces(read.translating()))[flag.key].differences
 
 
@@ -72,7 +72,7 @@ def _writing(read: ReadEnvironment, kind: ExportFormat) -> Generator[None, None,
         local = yield from read.encoding()
         return (yield from local.composing()).body
     flags, segments = yield from read.collecting()
-    environment = {"key": read.environment.key, "name": read.environment.name}
+    environment = {"key": read.found.environment.key, "name": read.found.environment.name}
     head = _encode({"version": 1, "environment": environment, "revision": read.revision})[:-1]
     written_flags = yield from _encoding(_flag(each) for _, each in sorted(flags.items()))
     written_segments = yield from _encoding(_segment(each) for _, each in sorted(segments.items()))

@@ -33,6 +33,14 @@ class ReadFlags:
 
     def collect(self, draft: DraftedFlag | None) -> Generator[None, None, FlagSet]:
         """The flags in small steps. The draft, if there is one, stands in for the saved flag."""
+        collected = yield from self.collect_flags()
+        if draft is not None:
+            collected[draft.key] = draft.targeted
+        compiled = yield from compile_segments(self.segments)
+        return FlagSet(self.environment, collected, compiled)
+
+    def collect_flags(self) -> Generator[None, None, dict[str, TargetedFlag]]:
+        """The flags with their rules by key, in small steps."""
         rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
         for rule in self.rules:
             rules_of[rule.flag_id].append(rule)
@@ -41,10 +49,7 @@ class ReadFlags:
         for flag in self.flags:
             collected[flag.key] = TargetedFlag(flag, rules_of[flag.id])
             yield
-        if draft is not None:
-            collected[draft.key] = draft.targeted
-        compiled = yield from compile_segments(self.segments)
-        return FlagSet(self.environment, collected, compiled)
+        return collected
 
 
 async def read_all(connection: Connection, environment: Environment) -> ReadFlags:

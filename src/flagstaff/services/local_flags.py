@@ -3,21 +3,20 @@
 The loader checks no permissions, because the runtime does not act for a user.
 """
 
-from collections import defaultdict
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from dataclasses import dataclass
 from uuid import UUID
 
 import msgspec
 
-from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.unleash.features import Translation, translating
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.pacing import in_pieces
-from flagstaff.storage import environments, flags, revisions, rules, segments
+from flagstaff.services.flag_sets import ReadFlags, read_all
+from flagstaff.storage import environments, revisions
 from flagstaff.storage.database import Connection, Database
 
 _encode = msgspec.json.Encoder().encode
@@ -30,33 +29,23 @@ class ReadEnvironment:
     They are converted in small steps, after the connection has been released.
     """
 
-    environment: Environment
+    found: ReadFlags
     revision: int
-    flags: Iterable[Flag]
-    rules: Iterable[Rule]
-    segments: Iterable[Segment]
 
     def collecting(self) -> Generator[None, None, tuple[dict[str, TargetedFlag], dict[str, Segment]]]:
         """The flags with their rules, and the segments, by key."""
-        rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
-        for rule in self.rules:
-            rules_of[rule.flag_id].append(rule)
+        collected = yield from self.found.collect_flags()
+        named = {}
+        for segment in self.found.segments:
+            named[segment.key] = segment
             yield
-        collected = {}
-        for flag in self.flags:
-            collected[flag.key] = TargetedFlag(flag, rules_of[flag.id])
-            yield
-        found = {}
-        for segment in self.segments:
-            found[segment.key] = segment
-            yield
-        return collected, found
+        return collected, named
 
     def translating(self) -> Generator[None, None, dict[str, Translation]]:
         """The features by key."""
-        collected, found = yield from self.collecting()
-        conditions = {key: segment.conditions for key, segment in found.items()}
-        translated = yield from translating(self.environment.key, collected, conditions)
+        collected, named = yield from self.collecting()
+        conditions = {key: segment.conditions for key, segment in named.items()}
+        translated = yield from translating(self.found.environment.key, collected, conditions)
         return translated
 
     def encoding(self) -> Generator[None, None, LocalFlags]:
@@ -66,7 +55,8 @@ class ReadEnvironment:
         for key in sorted(translated):  # so that all instances agree on the order
             encoded[key] = _encode(translated[key].feature)
             yield
-        local = LocalFlags(self.environment.id, self.environment.key, self.revision, encoded)
+        environment = self.found.environment
+        local = LocalFlags(environment.id, environment.key, self.revision, encoded)
         yield from local.composing()
         return local
 
@@ -74,13 +64,7 @@ class ReadEnvironment:
 async def read_environment(connection: Connection, environment: Environment) -> ReadEnvironment:
     """Read an environment that exists."""
     revision = await revisions.find_revision(connection, environment.project_id, environment.id)
-    return ReadEnvironment(
-        environment,
-        revision.environment,
-        await flags.list_flags(connection, environment.id),
-        await rules.list_rules_of_environment(connection, environment.id),
-        await segments.list_segments(connection, environment.project_id),
-    )
+    return ReadEnvironment(await read_all(connection, environment), revision.environment)
 
 
 @dataclass(frozen=True, slots=True)

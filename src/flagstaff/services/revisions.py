@@ -1,5 +1,5 @@
 """Which revision of a project a request has made."""
 
-from flagstaff.storage.revisions import Written, watch_revision
+from flagstaff.storage.revisions import watch_revision
 
-__all__ = ["Written", "watch_revision"]
+__all__ = ["watch_revision"]

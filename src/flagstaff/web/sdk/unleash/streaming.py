@@ -89,7 +89,7 @@ class StreamingRoute:
         topic = Topic(_KIND, environment.project_id, environment.environment_id)
 
         async def begin(stream: Stream) -> bytes:
-            return _first_event(await self._open(key, topic, stream))
+            return _first_event(await self._open(key, environment, topic, stream))
 
         def end(stream: Stream) -> None:
             self._streams.close(topic, stream)
@@ -98,14 +98,13 @@ class StreamingRoute:
         make_stream = partial(Stream, key_id=access.key_id, expires_at=access.expires_at, client=client)
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
-    async def _open(self, key: str, topic: Topic, stream: Stream) -> LocalFlags:
-        """Open a stream, and return the features that it begins with.
+    async def _open(self, key: str, environment: EnvironmentSnapshot, topic: Topic, stream: Stream) -> LocalFlags:
+        """Open a stream, and return the features that it begins with. `environment` is what the key opened before.
 
         Raises:
             Error: as `open_access`, if the key was revoked in the meantime.
         """
         while True:
-            _, environment = await open_access(self._find, key, SERVER_ONLY)
             flags = await self._flags.current(environment)
             # Awaits nothing, because the key's project is loaded.
             _, environment = await open_access(self._find, key, SERVER_ONLY)
