@@ -23,6 +23,7 @@ const FlagHistory = lazy(() => import("../components/FlagHistory"));
 const ChangePages = lazy(() => import("../components/ChangePages"));
 const Users = lazy(() => import("../components/Users"));
 const FlagUse = lazy(() => import("../components/FlagUse"));
+const SdkDifferences = lazy(() => import("../components/SdkDifferences"));
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
 
@@ -58,6 +59,9 @@ export function FlagPage() {
               <RuleList {...place} rules={rules} />
               <Variants {...place} rules={rules ?? []} />
               <Prerequisites {...place} rules={rules ?? []} />
+              <Suspense>
+                <SdkDifferences path={path} />
+              </Suspense>
               <Suspense fallback={<RowsSkeleton rows={4} />}>
                 <Users {...place} />
               </Suspense>

@@ -1,0 +1,50 @@
+"""The flag page says what SDKs that evaluate the flag in the application answer differently, and why."""
+
+from playwright.async_api import Locator, expect
+
+from tests.e2e.accessibility import AXE, check, stays_within
+from tests.e2e.people import Person, flag_page
+
+REGULAR_EXPRESSION = {"attribute": "plan", "operator": "matches", "values": ["^g"]}
+
+
+def differences(ada: Person) -> Locator:
+    """The part of the page."""
+    return ada.page.get_by_role("region", name="Differences in local SDKs")
+
+
+async def test_a_flag_without_differences_says_nothing(ada: Person) -> None:
+    flag = await ada.api.create_flag(name="New checkout")
+    async with ada.page.expect_response("**/sdk-differences"):
+        await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    await expect(differences(ada)).to_have_count(0)
+
+
+async def test_each_difference_is_shown_with_its_reason_and_disappears_with_its_rule(ada: Person) -> None:
+    flag = await ada.api.create_flag(fallthrough="off")
+    conditions = {"rule_type": "attributes", "rule_value": None, "conditions": [REGULAR_EXPRESSION]}
+    await ada.api.create_rule(flag, name="Gold", **conditions)
+    await ada.page.goto(flag_page(flag))
+    reason = differences(ada).get_by_text("The rule Gold is left out: SDKs disagree on regular expressions.")
+    await expect(differences(ada)).to_contain_text("off for some users")
+    await expect(reason).to_have_count(0)
+    await differences(ada).get_by_role("button").press("Enter")
+    await expect(reason).to_be_visible()
+    await expect(differences(ada).get_by_role("link")).to_have_attribute("href", "/docs#/SDKs/list_sdk_differences")
+    if AXE.is_file():
+        for scheme in ("light", "dark"):
+            await ada.page.emulate_media(color_scheme=scheme)
+            await check(ada, f"differences, {scheme}")
+    await ada.page.set_viewport_size({"width": 320, "height": 700})
+    await stays_within(ada)
+    await ada.page.get_by_role("button", name="Actions for: Gold").click()
+    await ada.page.get_by_role("menuitem", name="Delete").click()
+    await ada.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(differences(ada)).to_have_count(0)
+
+
+async def test_those_for_unusual_values_are_told_apart(ada: Person) -> None:
+    flag = await ada.api.create_flag(rollout_percentage=25)
+    await ada.page.goto(flag_page(flag))
+    await expect(differences(ada)).to_contain_text("for unusual values")
