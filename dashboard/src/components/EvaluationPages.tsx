@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationFilter } from "../api/history";
 import type { useHere } from "../lib/useHere";
-import { evaluateSnippet, targetOf } from "../lib/snippets";
+import { evaluateCommand } from "../lib/snippets";
 import { t } from "../texts";
 import { CodeBlock } from "./CodeBlock";
 import { Empty } from "./Empty";
@@ -31,7 +31,7 @@ export function EvaluationPages({ here, filter, flagKey, isFiltered, onClear, qu
     </Empty>
   ) : (
     <Empty icon={<IconHistory size={22} />} title={t.history.emptyHeading} text={t.history.emptyText}>
-      <CodeBlock code={evaluateSnippet("curl", targetOf(here, flagKey))} label={t.history.emptyText} />
+      <CodeBlock code={evaluateCommand(here)} label={t.history.emptyText} />
     </Empty>
   );
   return (

@@ -1,31 +1,86 @@
-/** How an application evaluates the flag: complete examples with the real key and environment. */
+/** How an application evaluates the flag: complete programs with the real address and, where there is one, key. */
 
-import { SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { SegmentedControl, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { FlagPlace } from "../lib/flagPlace";
-import { evaluateSnippet, LANGUAGES, type Language, targetOf } from "../lib/snippets";
-import { t } from "../texts";
+import type { MadeKeys } from "../lib/madeKeys";
+import { NO_KEY } from "../lib/snippets";
+import { isLocal, keyKindOf, type Language, LANGUAGES, usageOf, type Way, waysOf } from "../lib/usage";
+import { usage as texts } from "../texts/usage";
 import { CodeBlock } from "./CodeBlock";
+import { UsageKey } from "./UsageKey";
 
-export default function FlagUse(place: FlagPlace) {
+type Props = FlagPlace & { readonly madeKeys: MadeKeys };
+
+export default function FlagUse({ madeKeys, ...place }: Props) {
   const [language, setLanguage] = useState<Language>("curl");
+  const [way, setWay] = useState<Way>("http");
   return (
     <Stack gap="sm" maw={760}>
       <div>
-        <Title order={2}>{t.code.heading}</Title>
-        <Text c="dimmed">{t.code.intro}</Text>
+        <Title order={2}>{texts.heading}</Title>
+        <Text c="dimmed">{texts.intro}</Text>
       </div>
-      <SegmentedControl
-        w="fit-content"
-        aria-label={t.code.languages}
+      <Tabs
         value={language}
-        onChange={setLanguage}
-        data={[...LANGUAGES]}
-      />
-      <CodeBlock code={evaluateSnippet(language, targetOf(place, place.flag.key))} label={language} />
-      <Text size="xs" c="dimmed">
-        {t.code.keyNote}
-      </Text>
+        onChange={(chosen) => setLanguage(LANGUAGES.find((each) => each === chosen) ?? "curl")}
+        variant="pills"
+        keepMounted={false}
+      >
+        <Tabs.List mb="sm" aria-label={texts.languages}>
+          {LANGUAGES.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {texts.names[each]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {LANGUAGES.map((each) => (
+          <Tabs.Panel key={each} value={each}>
+            <Program {...place} madeKeys={madeKeys} language={each} wanted={way} onWay={setWay} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  );
+}
+
+type ProgramProps = Props & {
+  readonly language: Language;
+  /** The way that was chosen last, which may not exist for the language. */
+  readonly wanted: Way;
+  readonly onWay: (way: Way) => void;
+};
+
+function Program({ language, wanted, onWay, madeKeys, ...place }: ProgramProps) {
+  const { project, environment, flag } = place;
+  const name = texts.names[language];
+  const ways = waysOf(language);
+  const way = ways.includes(wanted) ? wanted : "http";
+  const kind = keyKindOf(language);
+  const made = madeKeys.find(environment, kind);
+  // In a page, the project's key would open all of its environments to everyone.
+  const ownKey = way === "http" && kind === "server" ? project.sdk_key : null;
+  const { install, code } = usageOf(language, way, flag.variants, {
+    address: window.location.origin,
+    key: ownKey ?? made?.key ?? NO_KEY,
+    environment: environment.key,
+    flag: flag.key,
+  });
+  return (
+    <Stack gap="sm">
+      {ways.length > 1 && (
+        <SegmentedControl
+          w="fit-content"
+          aria-label={texts.ways}
+          value={way}
+          onChange={onWay}
+          data={ways.map((each) => ({ value: each, label: texts.wayNames[each] }))}
+        />
+      )}
+      <Text size="sm">{texts.hints[way === "unleash" && !isLocal(language, way) ? "unleashBrowser" : way]}</Text>
+      {install !== "" && <CodeBlock code={install} label={texts.install(name)} />}
+      <CodeBlock code={code} label={texts.code(name)} />
+      <UsageKey {...place} kind={kind} isOwn={ownKey !== null} made={made} onMade={madeKeys.add} />
     </Stack>
   );
 }

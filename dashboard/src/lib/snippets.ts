@@ -2,72 +2,20 @@
 
 import type { FlagPath, Variant } from "../api/client";
 
-export interface Target {
-  readonly origin: string;
-  readonly sdkKey: string;
-  readonly environment: string;
-  readonly flagKey: string;
-}
-
 interface Place {
   readonly project: { readonly sdk_key: string | null };
   readonly environment: { readonly key: string };
 }
 
-/** The URL of this page's own server, and the SDK key or a placeholder if the user's role does not show it. */
-export function targetOf({ project, environment }: Place, flagKey: string): Target {
-  return {
-    origin: window.location.origin,
-    sdkKey: project.sdk_key ?? "YOUR_SDK_KEY",
-    environment: environment.key,
-    flagKey,
-  };
-}
+/** What stands for an SDK key that is not shown. */
+export const NO_KEY = "YOUR_SDK_KEY";
 
-export const LANGUAGES = ["curl", "Python", "JavaScript"] as const;
-export type Language = (typeof LANGUAGES)[number];
-
-export function evaluateSnippet(language: Language, target: Target): string {
-  return { curl: inCurl, Python: inPython, JavaScript: inJavaScript }[language](target);
-}
-
-function inCurl({ origin, sdkKey, environment }: Target): string {
-  return `curl -s ${origin}/sdk/v1/evaluate \\
-  -H ${shell(`X-SDK-Key: ${sdkKey}`)} \\
+/** The call that evaluates all flags of an environment on this page's own server. */
+export function evaluateCommand({ project, environment }: Place): string {
+  return `curl -s ${window.location.origin}/sdk/v1/evaluate \\
+  -H ${shell(`X-SDK-Key: ${project.sdk_key ?? NO_KEY}`)} \\
   -H 'Content-Type: application/json' \\
-  -d ${shell(JSON.stringify({ environment, context: { user_id: "user-42" } }))}`;
-}
-
-function inPython({ origin, sdkKey, environment, flagKey }: Target): string {
-  return `import requests
-
-def is_enabled(user_id: str) -> bool:
-    try:
-        response = requests.post(
-            "${origin}/sdk/v1/evaluate",
-            headers={"X-SDK-Key": "${sdkKey}"},
-            json={"environment": "${environment}", "context": {"user_id": user_id}},
-            timeout=1,
-        )
-        response.raise_for_status()
-        return response.json()["flags"]["${flagKey}"]["enabled"]
-    except (requests.RequestException, KeyError):
-        return False`;
-}
-
-function inJavaScript({ origin, sdkKey, environment, flagKey }: Target): string {
-  return `async function isEnabled(userId) {
-  try {
-    const response = await fetch("${origin}/sdk/v1/evaluate", {
-      method: "POST",
-      headers: { "X-SDK-Key": "${sdkKey}", "Content-Type": "application/json" },
-      body: JSON.stringify({ environment: "${environment}", context: { user_id: userId } }),
-    });
-    return response.ok && (await response.json()).flags["${flagKey}"]?.enabled === true;
-  } catch {
-    return false;
-  }
-}`;
+  -d ${shell(JSON.stringify({ environment: environment.key, context: { user_id: "user-42" } }))}`;
 }
 
 /** The call that sets the percentage of a flag's rollout, or of one of its rules. */

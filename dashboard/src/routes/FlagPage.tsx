@@ -14,6 +14,7 @@ import { RuleList } from "../components/RuleList";
 import { Simulator } from "../components/Simulator";
 import { Variants } from "../components/Variants";
 import { rulesInForceOf } from "../lib/audience";
+import { useMadeKeys } from "../lib/madeKeys";
 import { type Tab, TABS, toFlagPage } from "../lib/search";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
@@ -33,6 +34,7 @@ export function FlagPage() {
   const path = { ...environmentPath, flag_id: params.flagId };
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const madeKeys = useMadeKeys();
   const { data: flag, error, refetch } = useQuery(flagQuery(path));
   const { data: rules } = useQuery(rulesQuery(path));
   if (!flag) return error ? <ProblemPage error={error} reset={() => void refetch()} /> : <PageSkeleton />;
@@ -76,7 +78,7 @@ export function FlagPage() {
           <ChangePages path={path} flagId={params.flagId} emptyText={t.changes.flagEmptyText} />
         </Panel>
         <Panel tab="code">
-          <FlagUse {...place} />
+          <FlagUse {...place} madeKeys={madeKeys} />
         </Panel>
       </Tabs>
     </FlagHeading>

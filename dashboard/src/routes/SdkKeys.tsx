@@ -19,7 +19,7 @@ import { SecretDialog } from "../components/SecretDialog";
 import { Unfold } from "../components/Unfold";
 import { reasonAgainst } from "../lib/roles";
 import { environmentsWith } from "../lib/sdkKeyDrafts";
-import { evaluateSnippet } from "../lib/snippets";
+import { evaluateCommand } from "../lib/snippets";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
@@ -89,12 +89,7 @@ export function SdkKeys() {
           label: texts.secretLabel,
           copy: texts.copySecret,
           secret: key,
-          command: evaluateSnippet("curl", {
-            origin: window.location.origin,
-            sdkKey: key,
-            environment,
-            flagKey: "",
-          }),
+          command: evaluateCommand({ project: { sdk_key: key }, environment: { key: environment } }),
         })}
       />
     </Page>

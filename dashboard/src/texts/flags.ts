@@ -167,10 +167,3 @@ export const rules = {
   copyCommand: "Copy command",
   deleteHeading: "Delete this rule?",
 };
-
-export const code = {
-  heading: "Evaluate this flag",
-  intro: "One call returns every flag of the environment. If the call fails, treat all flags as off.",
-  keyNote: "The examples contain this project's real SDK key.",
-  languages: "Language",
-};

@@ -7,7 +7,7 @@ import { accounts } from "./accounts";
 import { adminPages } from "./adminPages";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
-import { code, flag, flags, rules } from "./flags";
+import { flag, flags, rules } from "./flags";
 import { changes, history, users } from "./history";
 import { members } from "./members";
 import { prerequisites } from "./prerequisites";
@@ -22,7 +22,6 @@ export const t = {
   accounts,
   adminPages,
   changes,
-  code,
   conditions,
   deletion,
   enrolment,

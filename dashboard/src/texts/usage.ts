@@ -1,0 +1,44 @@
+import type { Language, Way } from "../lib/usage";
+
+export const usage = {
+  heading: "Use this flag",
+  intro:
+    "A complete program that asks for this flag, for the user user-42. If it gets no answer, the flag counts as off.",
+  languages: "Language",
+  names: {
+    curl: "curl",
+    python: "Python",
+    node: "Node.js",
+    browser: "Browser",
+    go: "Go",
+    java: "Java",
+    rust: "Rust",
+    ruby: "Ruby",
+    php: "PHP",
+    dotnet: ".NET",
+  } satisfies Record<Language, string>,
+  ways: "How to ask",
+  wayNames: { http: "HTTP", openfeature: "OpenFeature", unleash: "Unleash SDK" } satisfies Record<Way, string>,
+  hints: {
+    http: "Asks the server. A flag that is turned off is off in the next answer.",
+    openfeature: "OpenFeature's SDK with its OFREP provider, which asks the server.",
+    unleash:
+      "Evaluates inside the application, with flags that it fetches every few seconds or that are streamed to it.",
+    unleashBrowser: "Unleash's client for pages. The server evaluates all flags for one user.",
+  },
+  install: (name: string) => `Install for ${name}`,
+  code: (name: string) => `Program in ${name}`,
+  ownKey: "The program contains the project's real SDK key.",
+  madeKey: (name: string) =>
+    `The program contains the new SDK key “${name}”. It is shown only here, and only until you leave this page.`,
+  noKey: {
+    server: (environment: string) =>
+      `Put a server key of ${environment} in the place of YOUR_SDK_KEY. Keys are shown only when they are created.`,
+    browser: (environment: string) =>
+      `Put a browser key of ${environment} in the place of YOUR_SDK_KEY. Keys are shown only when they are created.`,
+  },
+  createKey: "Create a key and fill it in",
+  keyName: (flag: string, kind: string) => `Made for ${flag} (${kind})`,
+  notCreated: "The SDK key could not be created",
+  keys: "SDK keys",
+};
