@@ -108,16 +108,6 @@ async def test_a_change_shows_the_values_before_and_after(ada: Person, flag: Jso
     await expect(change).to_contain_text("Before 25% → After 40%")
 
 
-async def test_the_example_calls_contain_the_real_key_and_environment(ada: Person, flag: Json) -> None:
-    project = (await ada.api.get(f"/api/projects/{flag['project_id']}")).json()
-    await ada.page.goto(f"{flag_page(flag)}?tab=code")
-    for language in ("curl", "Python", "JavaScript"):
-        await ada.page.get_by_text(language, exact=True).click()
-        call = ada.page.get_by_role("region", name=language)
-        for text in (f"{ada.url}/sdk/v1/evaluate", project["sdk_key"], "production"):
-            await expect(call).to_contain_text(text)
-
-
 async def test_a_flag_is_deleted_after_typing_its_name_and_its_history_is_kept(ada: Person, flag: Json) -> None:
     page = ada.page
     await page.goto(flag_page(flag))

@@ -80,7 +80,7 @@ async def printed(*command: str, folder: Path) -> str:
     process = await asyncio.create_subprocess_exec(
         *command,
         cwd=folder,
-        env={**os.environ, "HOME": str(folder)},
+        env={**os.environ, "HOME": str(folder), "TMPDIR": str(folder)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

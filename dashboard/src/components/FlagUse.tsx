@@ -8,13 +8,17 @@ import { NO_KEY } from "../lib/snippets";
 import { isLocal, keyKindOf, type Language, LANGUAGES, usageOf, type Way, waysOf } from "../lib/usage";
 import { usage as texts } from "../texts/usage";
 import { CodeBlock } from "./CodeBlock";
+import { Signs } from "./Signs";
 import { UsageKey } from "./UsageKey";
 
 type Props = FlagPlace & { readonly madeKeys: MadeKeys };
 
 export default function FlagUse({ madeKeys, ...place }: Props) {
   const [language, setLanguage] = useState<Language>("curl");
-  const [way, setWay] = useState<Way>("http");
+  const [wanted, setWanted] = useState<Way>("http");
+  // The way that was chosen last may not exist for another language.
+  const way = waysOf(language).includes(wanted) ? wanted : "http";
+  const local = isLocal(language, way);
   return (
     <Stack gap="sm" maw={760}>
       <div>
@@ -29,33 +33,32 @@ export default function FlagUse({ madeKeys, ...place }: Props) {
       >
         <Tabs.List mb="sm" aria-label={texts.languages}>
           {LANGUAGES.map((each) => (
-            <Tabs.Tab key={each} value={each}>
+            <Tabs.Tab key={each} value={each} px="sm">
               {texts.names[each]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
         {LANGUAGES.map((each) => (
           <Tabs.Panel key={each} value={each}>
-            <Program {...place} madeKeys={madeKeys} language={each} wanted={way} onWay={setWay} />
+            <Program {...place} madeKeys={madeKeys} language={each} way={way} onWay={setWanted} />
           </Tabs.Panel>
         ))}
       </Tabs>
+      <Signs key={local ? "applications" : "evaluations"} path={place.path} isLocal={local} />
     </Stack>
   );
 }
 
 type ProgramProps = Props & {
   readonly language: Language;
-  /** The way that was chosen last, which may not exist for the language. */
-  readonly wanted: Way;
+  readonly way: Way;
   readonly onWay: (way: Way) => void;
 };
 
-function Program({ language, wanted, onWay, madeKeys, ...place }: ProgramProps) {
+function Program({ language, way, onWay, madeKeys, ...place }: ProgramProps) {
   const { project, environment, flag } = place;
   const name = texts.names[language];
   const ways = waysOf(language);
-  const way = ways.includes(wanted) ? wanted : "http";
   const kind = keyKindOf(language);
   const made = madeKeys.find(environment, kind);
   // In a page, the project's key would open all of its environments to everyone.

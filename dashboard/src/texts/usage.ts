@@ -41,4 +41,18 @@ export const usage = {
   keyName: (flag: string, kind: string) => `Made for ${flag} (${kind})`,
   notCreated: "The SDK key could not be created",
   keys: "SDK keys",
+  signs: "Has it been used?",
+  waiting: "Waiting for your first evaluation…",
+  waitingAgain: "Waiting for the next evaluation…",
+  waitingLocal: "Waiting for an application that fetches this flag…",
+  last: "The last one was",
+  stopped: "This page no longer looks for evaluations.",
+  goOn: "Look again",
+  evaluated: (user: string | null, on: boolean, variant: string | null) =>
+    `Evaluated for ${user ?? "a user without id and email"}: ${on ? "on" : "off"}${variant === null ? "" : `, with the variant ${variant}`}.`,
+  reported: (application: string, sdk: string, yes: number, no: number) =>
+    `${application} (${sdk}) reported it: ${yes.toLocaleString("en")} on, ${no.toLocaleString("en")} off.`,
+  connected: (application: string, sdk: string) => `${application} (${sdk}) has fetched the flags.`,
+  showHistory: "Show it in the history",
+  showApplications: "Show applications",
 };

@@ -1,0 +1,38 @@
+/** The newest signs that something uses a flag: an evaluation here, or an application that evaluates it itself. */
+
+import { queryOptions } from "@tanstack/react-query";
+import { client, type FlagPath } from "./client";
+import { ask } from "./problem";
+
+const ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}";
+export const SIGNS_MILLISECONDS = 3_000;
+
+/** The newest evaluation of the flag, or null. */
+export function newestEvaluationQuery(path: FlagPath) {
+  return queryOptions({
+    queryKey: ["evaluations", path.env_id, path.flag_id, "newest"],
+    queryFn: async ({ signal }) => {
+      const page = await ask(
+        client.GET(`${ENVIRONMENT}/flags/{flag_id}/evaluations`, {
+          params: { path, query: { limit: 1 } },
+          signal,
+        }),
+      );
+      return page.items[0] ?? null;
+    },
+  });
+}
+
+/** What applications that evaluate the flag themselves say: who has fetched it, and how often it was on and off. */
+export function localSignsQuery(path: FlagPath) {
+  return queryOptions({
+    queryKey: ["reports", path.env_id, path.flag_id, "newest"],
+    queryFn: async ({ signal }) => {
+      const [{ connections }, { hours }] = await Promise.all([
+        ask(client.GET(`${ENVIRONMENT}/connections`, { params: { path }, signal })),
+        ask(client.GET(`${ENVIRONMENT}/flags/{flag_id}/reports`, { params: { path }, signal })),
+      ]);
+      return { connections, hours };
+    },
+  });
+}
