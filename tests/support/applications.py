@@ -34,7 +34,7 @@ class Application:
     """A program with an SDK of Unleash. The context manager starts it on entry, and ends it on exit."""
 
     def __init__(self, language: str, url: str, mode: str = "polling") -> None:
-        """`mode` is how it learns of changes: by `polling` or `streaming`."""
+        """`mode` is how it learns of changes: by `polling`, by `streaming` or, in Node.js, by polling for a `delta`."""
         self._command = [*COMMANDS[language](), f"{url}/unleash/api", mode]
         self._process: asyncio.subprocess.Process | None = None
 

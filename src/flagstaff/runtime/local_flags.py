@@ -12,6 +12,7 @@ from uuid import UUID
 from flagstaff.domain.errors import not_found, unavailable
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.pacing import in_pieces
 from flagstaff.runtime.supervisor import Supervisor
 
 REMEMBERED = 256
@@ -69,6 +70,9 @@ class LocalFlagsCache:
         if loaded is None:
             self._known.pop(environment_id, None)
             return None
+        before = self._known.get(environment_id)
+        if before is not None:
+            loaded = await in_pieces(loaded.following(before))
         self._known[environment_id] = loaded
         self._known.move_to_end(environment_id)
         while len(self._known) > REMEMBERED:

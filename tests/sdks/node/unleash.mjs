@@ -3,6 +3,11 @@ import { createInterface } from 'node:readline'
 import { Unleash } from 'unleash-client'
 
 const [url, mode] = process.argv.slice(2)
+const modes = {
+  polling: { type: 'polling', format: 'full' },
+  delta: { type: 'polling', format: 'delta' },
+  streaming: { type: 'streaming' },
+}
 const clients = new Map()
 
 async function connect(key, name) {
@@ -10,8 +15,8 @@ async function connect(key, name) {
     url,
     appName: name,
     instanceId: name,
-    refreshInterval: mode === 'polling' ? 200 : 60_000,
-    experimentalMode: mode === 'polling' ? { type: 'polling', format: 'full' } : { type: 'streaming' },
+    refreshInterval: mode === 'streaming' ? 60_000 : 200,
+    experimentalMode: modes[mode],
     metricsInterval: 200,
     customHeaders: { Authorization: key },
     disableAutoStart: true,

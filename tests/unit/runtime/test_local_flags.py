@@ -1,19 +1,27 @@
 """Local flags: never older than the snapshot, one load for many callers, served while the database is away."""
 
 import asyncio
+import json
 from dataclasses import replace
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.unleash.events import hydration, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags, revision_in
+from flagstaff.evaluation.unleash.past import MAX_CHANGES, MAX_STEPS, Past
 from flagstaff.pacing import finish
 from flagstaff.runtime.local_flags import REMEMBERED, LocalFlagsCache
 from flagstaff.runtime.supervisor import Supervisor
 from tests.support.builders import make_environment
+
+ENVIRONMENT = make_environment()
 
 
 class World:
@@ -21,6 +29,7 @@ class World:
 
     def __init__(self) -> None:
         self.revision = 1
+        self.features: dict[str, bytes] = {}
         self.loads = 0
         self.exists = True
         self.failure: Error | None = None
@@ -34,7 +43,7 @@ class World:
         await self.let_go.wait()
         if self.failure:
             raise self.failure
-        return LocalFlags(environment_id, "production", read, {}) if self.exists else None
+        return LocalFlags(environment_id, "production", read, self.features) if self.exists else None
 
 
 def snapshot(revision: int = 1) -> EnvironmentSnapshot:
@@ -113,10 +122,79 @@ async def test_the_environments_that_were_asked_for_last_are_kept(world: World) 
     assert world.cache.find(second) is None
 
 
-def flags(revision: int = 1, **features: bytes) -> LocalFlags:
-    return LocalFlags(
-        make_environment().id, "production", revision, {k.replace("_", "-"): v for k, v in features.items()}
-    )
+async def test_the_flags_that_changed_since_a_state_are_known(world: World) -> None:
+    environment = snapshot()
+    tags = []
+    for features in ({"one": b"1", "two": b"2"}, {"one": b"1", "two": b"3"}, {"two": b"3"}, {"two": b"3"}):
+        world.features = features
+        local = await world.cache.current(replace(environment, revision=world.revision))
+        tags.append(finish(local.composing()).tag)
+        world.revision += 1
+    assert [local.past.since(tag) for tag in tags] == [["one", "two"], ["one"], [], None]
+
+
+def test_a_flag_that_is_as_before_counts_as_changed() -> None:
+    """A client that polls may have had another state in between, from a stream."""
+    first = flags(1, one=b"1")
+    third = finish(flags(3, one=b"1").following(finish(flags(2, one=b"2").following(first))))
+    assert third.past.since(finish(first.composing()).tag) == ["one"]
+
+
+def test_the_oldest_changes_are_forgotten() -> None:
+    past = Past()
+    for number in range(MAX_STEPS + 1):
+        past = past.followed_by(str(number), ["key"])
+    assert (past.since("0"), past.since("1"), len(past.steps)) == (None, ["key"], MAX_STEPS)
+    past = past.followed_by("large", ["key"] * (MAX_CHANGES - 1))
+    assert [step.tag for step in past.steps] == [str(MAX_STEPS), "large"]
+    past = past.followed_by("too large", ["key"] * (MAX_CHANGES + 1))
+    assert past.since("large") is past.since("too large") is None
+
+
+states = st.lists(
+    st.dictionaries(st.sampled_from(["a", "b", "c", "d", "e"]), st.sampled_from([b"1", b"2"])), min_size=1, max_size=12
+)
+
+
+@given(states)
+def test_the_changes_since_any_known_state_lead_to_the_present_one(found: list[dict[str, bytes]]) -> None:
+    """A client that has had a later state in the meantime gets to the present one as well."""
+    before: LocalFlags | None = None
+    known: list[LocalFlags] = []
+    for revision, features in enumerate(found):
+        named = {key: b'{"name":"%b","value":%b}' % (key.encode(), value) for key, value in features.items()}
+        loaded = LocalFlags(ENVIRONMENT.id, "production", revision, named)
+        before = loaded if before is None else finish(loaded.following(before))
+        known.append(before)
+    present = known[-1]
+    for place, asked in enumerate(known[:-1]):
+        changed = present.past.since(finish(asked.composing()).tag)
+        assert changed is not None
+        told = json.loads(finish(telling(present, changed, ENVIRONMENT.project_id)))
+        for had in known[place:]:
+            assert applied(had, told) == hydrated(present)
+
+
+def hydrated(local: LocalFlags) -> dict[str, Any]:
+    """The features of a client that has been told of all, by key."""
+    (event,) = json.loads(hydration(local))["events"]
+    assert event["eventId"] == local.revision
+    return {each["name"]: each for each in event["features"]}
+
+
+def applied(had: LocalFlags, told: Any) -> dict[str, Any]:
+    """The features that a client has after it was told something."""
+    features = hydrated(had)
+    for event in told["events"]:
+        if event["type"] == "feature-removed":
+            features.pop(event["featureName"], None)
+        else:
+            features[event["feature"]["name"]] = event["feature"]
+    return features
+
+
+def flags(revision: int = 1, environment_id: UUID = ENVIRONMENT.id, **features: bytes) -> LocalFlags:
+    return LocalFlags(environment_id, "production", revision, {k.replace("_", "-"): v for k, v in features.items()})
 
 
 def test_the_tag_comes_from_the_content_and_names_the_revision() -> None:
@@ -124,6 +202,7 @@ def test_the_tag_comes_from_the_content_and_names_the_revision() -> None:
     assert payload == finish(flags(7, one=b"1", two=b"2").composing())
     assert payload.body == b'{"version":2,"features":[1,2],"segments":[],"query":{"environment":"production"}}'
     assert finish(flags(7, one=b"12", two=b"").composing()).tag != payload.tag
+    assert finish(flags(7, uuid4(), one=b"1", two=b"2").composing()).tag != payload.tag
     assert revision_in(payload.tag) == revision_in(f'W/"{payload.tag}"') == 7
 
 

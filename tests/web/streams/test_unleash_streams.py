@@ -1,5 +1,6 @@
 """GET /unleash/api/client/streaming and /unleash/api/client/delta."""
 
+from random import Random
 from typing import Any
 
 import httpx
@@ -120,17 +121,99 @@ async def test_what_alters_no_feature_is_not_told(
     assert (await stream.next())["id"] == revision
 
 
-async def test_delta_answers_all_features_or_that_nothing_has_changed(
-    ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
+async def test_delta_answers_all_features_to_a_client_whose_state_it_does_not_know(
+    ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str, keys: KeyMaker
+) -> None:
+    await ada.create_flag(environment)
+    staging = await ada.get_environment(project, "staging")
+    elsewhere = await get(streamer, DELTA, await keys.create(staging))
+    revision = elsewhere.json()["events"][0]["eventId"]
+    for tag in (None, elsewhere.headers["etag"], f'"{revision}"', '"x:1"', "*", ""):
+        answer = await get(streamer, DELTA, sdk_key, **({} if tag is None else {"if-none-match": tag}))
+        assert [each["type"] for each in answer.json()["events"]] == ["hydration"], tag
+
+
+async def test_delta_answers_what_has_changed_since_the_state_of_a_client(
+    ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str
 ) -> None:
     flag = await ada.create_flag(environment)
-    first = await get(streamer, DELTA, sdk_key)
-    assert [each["type"] for each in first.json()["events"]] == ["hydration"]
-    tag = first.headers["etag"]
+    gone = await ada.create_flag(environment, key="gone")
+    await ada.create_flag(environment, key="untouched")
+    tag = (await get(streamer, DELTA, sdk_key)).headers["etag"]
+    assert (await get(streamer, DELTA, sdk_key, **{"if-none-match": f"W/{tag}"})).status_code == 304
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await get(streamer, DELTA, sdk_key)  # by another client
+    revision = int((await ada.delete(flag_path(gone))).headers["flagstaff-revision"])
+    answer = await get(streamer, DELTA, sdk_key, **{"if-none-match": tag})
+    updated, removed = sorted(answer.json()["events"], key=lambda event: event["type"], reverse=True)
+    assert (updated["type"], updated["feature"]["name"], updated["eventId"]) == (
+        "feature-updated",
+        "new-checkout",
+        revision,
+    )
+    assert removed == {
+        "type": "feature-removed",
+        "eventId": revision,
+        "featureName": "gone",
+        "project": project["id"].replace("-", ""),
+    }
+    assert answer.headers["etag"].endswith(f':{revision}"')
+
+
+async def test_delta_answers_that_nothing_has_changed_when_no_feature_has(
+    ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str
+) -> None:
+    await ada.create_flag(environment)
+    tag = (await get(streamer, DELTA, sdk_key)).headers["etag"]
+    await ada.put(f"/api/projects/{project['id']}", json={"name": "Renamed"})
     assert (await get(streamer, DELTA, sdk_key, **{"if-none-match": tag})).status_code == 304
-    revision = (await ada.post(f"{flag_path(flag)}/toggle")).headers["flagstaff-revision"]
-    second = await get(streamer, DELTA, sdk_key, **{"if-none-match": tag})
-    assert (second.status_code, second.headers["etag"]) == (200, f'"{revision}"')
+
+
+async def test_the_changes_lead_to_the_state_that_a_new_client_gets(
+    ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str
+) -> None:
+    """Random changes by the API, and clients that ask after some of them, also about a state before the last."""
+    random = Random(14)
+    condition = {"attribute": "plan", "operator": "in", "values": ["gold"]}
+    segment = await ada.create_segment(project, conditions=[condition])
+    flags: list[Json] = []
+    seen: list[tuple[str, Json]] = []
+    for number in range(40):
+        match random.randrange(5) if flags else 0:
+            case 0:
+                flags.append(await ada.create_flag(environment, key=f"flag-{number}", fallthrough="off"))
+            case 1:
+                await ada.post(f"{flag_path(random.choice(flags))}/toggle")
+            case 2:
+                await ada.create_rule(random.choice(flags), rule_type="segment", rule_value="beta")
+            case 3:
+                changed = {"conditions": [{**condition, "values": [str(number)]}]}
+                await ada.put(f"/api/projects/{project['id']}/segments/{segment['id']}", json=changed)
+            case 4:
+                await ada.delete(flag_path(flags.pop(random.randrange(len(flags)))))
+        if random.random() < 0.5:
+            answer = await get(streamer, DELTA, sdk_key)
+            present = features_after({}, answer.json())
+            for tag, state in random.sample(seen, min(3, len(seen))):
+                told = await get(streamer, DELTA, sdk_key, **{"if-none-match": tag})
+                after = state if told.status_code == 304 else features_after(state, told.json())
+                assert after == present
+            seen.append((answer.headers["etag"], present))
+    assert len(seen) > 10
+
+
+def features_after(state: Json, told: Json) -> Json:
+    """The features by name that a client has, as its SDK applies what it was told."""
+    features = dict(state)
+    for event in told["events"]:
+        match event["type"]:
+            case "hydration":
+                features = {each["name"]: each for each in event["features"]}
+            case "feature-updated":
+                features[event["feature"]["name"]] = event["feature"]
+            case "feature-removed":
+                features.pop(event["featureName"], None)
+    return features
 
 
 async def test_a_stream_ends_when_its_key_is_revoked(

@@ -1,10 +1,12 @@
 """The features of an environment, as applications get them that evaluate flags themselves."""
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
+
+from flagstaff.evaluation.unleash.past import Past
 
 _MAX_PREFIXES = 16
 
@@ -12,7 +14,8 @@ _MAX_PREFIXES = 16
 class Payload(NamedTuple):
     """The body for applications, in Unleash's version 2, and its entity tag, without quotes.
 
-    The tag is the same on all instances. It ends with the revision, so that it tells which state a client has.
+    The tag is the same on all instances and in no other environment. It ends with the revision, so that it tells which
+    state a client has.
     """
 
     tag: str
@@ -29,6 +32,22 @@ class LocalFlags:
     features: Mapping[str, bytes]
     payloads: dict[str, Payload] = field(default_factory=dict)
     """By the prefix of the flags' keys."""
+    past: Past = field(default_factory=Past)
+
+    def following(self, before: "LocalFlags") -> Generator[None, None, "LocalFlags"]:
+        """These flags with the past of the state before them, in small steps."""
+        changed = yield from self.comparing(before)
+        payload = yield from before.composing()
+        return replace(self, past=before.past.followed_by(payload.tag, changed))
+
+    def comparing(self, before: "LocalFlags") -> Generator[None, None, list[str]]:
+        """The keys of the flags that are not as they were before, or did not exist, or do not exist now."""
+        changed = []
+        for key in before.features.keys() | self.features.keys():
+            if before.features.get(key) != self.features.get(key):
+                changed.append(key)
+            yield
+        return changed
 
     def composing(self, prefix: str = "") -> Generator[None, None, Payload]:
         """The payload of the flags whose keys begin with a prefix, in small steps."""
@@ -36,7 +55,7 @@ class LocalFlags:
         if known is not None:
             return known
         chosen = [feature for key, feature in self.features.items() if key.startswith(prefix)]
-        digest = sha256()
+        digest = sha256(self.environment_id.bytes)
         for feature in chosen:
             digest.update(feature)
             digest.update(b"\0")

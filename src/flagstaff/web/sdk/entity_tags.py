@@ -7,22 +7,37 @@ from starlette.types import Send
 Headers = Iterable[tuple[bytes, bytes]]
 
 
+def given_tags(headers: Headers) -> set[str]:
+    """The tags in a request's `If-None-Match`, without quotes, weak or not, as proxies make tags weak."""
+    given = b",".join([value for name, value in headers if name == b"if-none-match"])
+    if not given:
+        return set()
+    found = [each.strip().removeprefix("W/") for each in given.decode("latin-1").split(",")]
+    return {each[1:-1] for each in found if each[:1] == each[-1:] == '"'}
+
+
 def has_answer(headers: Headers, tag: str) -> bool:
-    """Whether a request's `If-None-Match` has this tag, weak or not, as proxies make tags weak."""
-    given = b",".join([value for name, value in headers if name == b"if-none-match"]) if headers else b""
-    return bool(given) and f'"{tag}"' in {
-        each.strip().removeprefix("W/") for each in given.decode("latin-1").split(",")
-    }
+    """Whether a request's `If-None-Match` has this tag."""
+    return tag in given_tags(headers)
 
 
 async def send_tagged(body: bytes, tag: str, request_headers: Headers, send: Send, headers: Headers = ()) -> None:
     """Send an answer with its tag, or a 304 to a client that has it."""
-    own = [(b"etag", b'"%b"' % tag.encode()), *headers]
     if has_answer(request_headers, tag):
-        await send({"type": "http.response.start", "status": 304, "headers": own})
-        await send({"type": "http.response.body", "body": b""})
+        await send_unchanged(tag, send, headers)
     else:
-        await send_json(body, send, own)
+        await send_json(body, send, [tag_header(tag), *headers])
+
+
+async def send_unchanged(tag: str, send: Send, headers: Headers = ()) -> None:
+    """Send a 304."""
+    await send({"type": "http.response.start", "status": 304, "headers": [tag_header(tag), *headers]})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def tag_header(tag: str) -> tuple[bytes, bytes]:
+    """The header with the tag of an answer."""
+    return (b"etag", b'"%b"' % tag.encode())
 
 
 async def send_json(body: bytes, send: Send, headers: Headers = ()) -> None:

@@ -1,23 +1,27 @@
-"""Unleash's stream of changes, and its `delta`, which answers the same once.
+"""Unleash's stream of changes, and its `delta`, which answers with the changes since a client's last request.
 
-A stream begins with all features; then it gets the features that a change has altered. Numbers of events are revisions
-of the environment, the same on all instances.
+A stream begins with all features; then it gets the features that a change has altered. So does `delta`: a client gets
+all features if this instance does not know the state that it has. Numbers of events are revisions of the environment,
+the same on all instances.
 """
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
+from uuid import UUID
 
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.unleash.events import hydration, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.pacing import in_pieces
 from flagstaff.runtime.applications import Applications
 from flagstaff.runtime.local_flags import LocalFlagsCache
 from flagstaff.runtime.sdk_keys import Access
 from flagstaff.runtime.streams import Stream, Streams, Topic
 from flagstaff.web.edge.errors import MethodNotAllowedError
 from flagstaff.web.sdk.access import SERVER_ONLY, open_access
-from flagstaff.web.sdk.entity_tags import send_tagged
+from flagstaff.web.sdk.entity_tags import Headers, given_tags, send_json, send_unchanged, tag_header
 from flagstaff.web.sdk.event_stream import event, serve_stream
 from flagstaff.web.sdk.unleash.errors import credential_in
 from flagstaff.web.sdk.unleash.reports import client_in
@@ -41,19 +45,10 @@ class Features:
         """The features that differ from what was told last; raises Error UNAVAILABLE."""
         before, now = self._told, await self._flags.current(environment)
         self._told = now
-        changed = [
-            b'{"type":"feature-updated","eventId":%d,"feature":%b}' % (now.revision, feature)
-            for key, feature in now.features.items()
-            if before.features.get(key) != feature
-        ]
-        removed = [
-            b'{"type":"feature-removed","eventId":%d,"featureName":"%b","project":"%b"}'
-            % (now.revision, key.encode(), environment.project_id.hex.encode())
-            for key in before.features.keys() - now.features.keys()
-        ]
-        if not changed and not removed:
+        changed = await in_pieces(now.comparing(before))
+        if not changed:
             return None
-        return event(_UPDATED, now.revision, _events(*changed, *removed))
+        return event(_UPDATED, now.revision, await in_pieces(telling(now, sorted(changed), environment.project_id)))
 
 
 class StreamingRoute:
@@ -81,8 +76,7 @@ class StreamingRoute:
         client = client_in(scope["headers"])
         if scope["path"] == DELTA:
             self._applications.note_poll(environment.environment_id, client, flags.revision)
-            body = _events(_hydration(flags))
-            await send_tagged(body, str(flags.revision), scope["headers"], send, _HEADERS)
+            await _answer(flags, environment.project_id, scope["headers"], send)
             return
         assert access.key_id is not None  # of an environment
         self._streams.require_open()
@@ -113,16 +107,18 @@ class StreamingRoute:
                 return flags
 
 
+async def _answer(flags: LocalFlags, project_id: UUID, headers: Headers, send: Send) -> None:
+    """Answer with what has changed since the state that a client has."""
+    given, payload = given_tags(headers), await in_pieces(flags.composing())
+    changed = next((keys for tag in given if (keys := flags.past.since(tag)) is not None), None)
+    if payload.tag in given or changed == []:
+        await send_unchanged(payload.tag, send, _HEADERS)
+        return
+    body = hydration(flags) if changed is None else await in_pieces(telling(flags, changed, project_id))
+    await send_json(body, send, [tag_header(payload.tag), *_HEADERS])
+
+
 @lru_cache(maxsize=16)
 def _first_event(flags: LocalFlags) -> bytes:
     """All features. After a restart of the server many clients ask for the same ones at once."""
-    return event(_CONNECTED, flags.revision, _events(_hydration(flags)))
-
-
-def _hydration(flags: LocalFlags) -> bytes:
-    features = b",".join(flags.features.values())
-    return b'{"type":"hydration","eventId":%d,"features":[%b],"segments":[]}' % (flags.revision, features)
-
-
-def _events(*events: bytes) -> bytes:
-    return b'{"events":[%b]}' % b",".join(events)
+    return event(_CONNECTED, flags.revision, hydration(flags))
