@@ -26,6 +26,8 @@ DESCRIPTION = ROOT / "spec" / "openapi.json"
 OUTPUT = ROOT / "src" / "flagstaff" / "web" / "dashboard" / "static"
 # The clients of other projects that the tests run, as they are released.
 CLIENTS = ROOT / "tests" / "sdks" / "node"
+# Unleash's own server, which `make test-sdks` compares with.
+UNLEASH_SERVER = ROOT / "tests" / "interop" / "unleash_server"
 
 NODE_LOCK = ROOT / "requirements" / "node.txt"
 OLDEST_NODE = (20, 19)
@@ -95,9 +97,9 @@ def run_script(name: str) -> None:
     node.run_npm("run", "--silent", name)
 
 
-def install_clients() -> None:
-    """Install the clients that the tests run, unless the locked ones are installed."""
-    _install(_require_node(), with_tools=True, project=CLIENTS)
+def install_packages(project: Path) -> None:
+    """Install what the tests run, unless the locked packages are installed."""
+    _install(_require_node(), with_tools=True, project=project)
 
 
 def lock(project: Path = DASHBOARD) -> None:
@@ -174,7 +176,10 @@ if __name__ == "__main__":
         case ["lock"]:
             lock()
             lock(CLIENTS)
+            lock(UNLEASH_SERVER)
         case ["clients"]:
-            install_clients()
+            install_packages(CLIENTS)
+        case ["unleash-server"]:
+            install_packages(UNLEASH_SERVER)
         case [script]:
             run_script(script)
