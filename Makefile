@@ -7,6 +7,9 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOCKED := --require-hashes --no-deps --no-compile
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
+# Some machines and images set it. Each process that a test starts would compile all packages anew, for 3 seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: serve test coverage lint format bench dashboard wheel screenshots openapi lock clean
