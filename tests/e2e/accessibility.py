@@ -1,6 +1,8 @@
 """Checks of pages: axe finds nothing, and nothing is wider than the window. The values are hard to show well."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from playwright.async_api import expect
 
@@ -22,14 +24,22 @@ WIDER_THAN_THE_WINDOW = """() => document.documentElement.scrollWidth <= innerWi
 
 
 async def open_and_check(person: Person, path: str, heading: str) -> None:
-    """Open a page, wait for its content and check it with axe."""
+    """Open a page, wait for its content and check it in both colour schemes."""
     await person.page.goto(path)
     await person.sees_heading(heading)
-    await check(person, path)
+    await check_in_both_schemes(person, path)
 
 
-async def check(person: Person, place: str) -> None:
-    """Check the current page with axe, once it has loaded all that it shows.
+async def check_in_both_schemes(person: Person, place: str) -> None:
+    """Check the current page in the light scheme, and its colours in the dark one."""
+    await check(person, place)
+    await _show_in(person, "dark")
+    await check(person, f"{place}, dark", rules=["color-contrast"])
+    await _show_in(person, "light")
+
+
+async def check(person: Person, place: str, *, rules: Sequence[str] = RULES) -> None:
+    """Check the current page with axe, once it has loaded all that it shows. `rules` are ids or tags of axe's rules.
 
     It is scrolled to its top, because axe measures only the part of a control that the header does not cover.
     """
@@ -37,7 +47,7 @@ async def check(person: Person, place: str) -> None:
     await person.page.evaluate("scrollTo(0, 0)")
     await person.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
     await person.page.evaluate(AXE.read_text())
-    found = await person.page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
+    found = await person.page.evaluate("rules => axe.run(document, { runOnly: rules })", list(rules))
     told = [
         f"{each['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
         for each in found["violations"]
@@ -55,3 +65,9 @@ async def stays_within(person: Person, path: str | None = None) -> None:
     await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
     wide = await page.evaluate(WIDER_THAN_THE_WINDOW)
     assert not wide, f"{path}: {wide}"
+
+
+async def _show_in(person: Person, scheme: Literal["light", "dark"]) -> None:
+    """Change what the person's system prefers, which the page follows."""
+    await person.page.emulate_media(color_scheme=scheme)
+    await expect(person.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)

@@ -1,13 +1,11 @@
 """Accessibility: axe finds no violation on any page, in either colour scheme."""
 
 from contextlib import AsyncExitStack
-from typing import Any, Literal
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.e2e.accessibility import AXE, UNBROKEN, VARIANTS, check, open_and_check, stays_within
+from tests.e2e.accessibility import AXE, UNBROKEN, VARIANTS, check_in_both_schemes, open_and_check, stays_within
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.debian import leave_out
 from tests.support.server import ServerProcess
@@ -16,25 +14,21 @@ CONDITIONS = [
     {"attribute": "plan", "operator": "in", "values": ["pro", "team"], "case_insensitive": True},
     {"attribute": "user_id", "operator": "not_in", "values": [f"user-{number}" for number in range(214)]},
 ]
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=SCHEMES)
-async def person(
-    request: pytest.FixtureRequest, browser: Browser, server: ServerProcess, people: AsyncExitStack
-) -> Person:
-    """A person whose system prefers a colour scheme and reduced motion, so that axe sees no half-faded elements."""
+@pytest_asyncio.fixture(loop_scope="session")
+async def person(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
+    """A person whose system prefers reduced motion, so that axe sees no half-faded elements."""
     if not AXE.is_file():
         leave_out("axe is not installed: make lint installs it.")
-    options: dict[str, Any] = {"color_scheme": request.param, "reduced_motion": "reduce"}
-    return await people.enter_async_context(Person(browser, server.url, **options))
+    return await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
 
 
 async def test_axe_finds_nothing_before_sign_in(person: Person) -> None:
     for path in ("/sign-in", "/register", "/forgot-password", "/reset-password", "/reset-password?token=x"):
         await person.page.goto(path)
         await expect(person.page.get_by_role("heading", level=1)).to_be_visible()
-        await check(person, path)
+        await check_in_both_schemes(person, path)
 
 
 async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
@@ -68,14 +62,14 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     await open_and_check(person, f"/projects/{project['id']}/sdk-keys", "SDK keys")
     await page.goto(f"{environment_page(environment)}/history")
     await page.get_by_text("1 on, 1 off").first.click()
-    await check(person, "history")
+    await check_in_both_schemes(person, "history")
     for tab in ("overview", "history", "changes", "code"):
         await open_and_check(person, f"{flag_page(flag)}?tab={tab}", "New checkout")
     await page.goto(flag_page(flag))
     await person.press("Set the rollout")
     await person.press("Evaluate")
     await expect(page.get_by_role("region", name="Try it").get_by_role("status")).to_contain_text("rollout")
-    await check(person, "a flag with everything unfolded")
+    await check_in_both_schemes(person, "a flag with everything unfolded")
 
 
 async def test_axe_finds_nothing_on_flags_and_segments_with_conditions(person: Person) -> None:
@@ -91,7 +85,7 @@ async def test_axe_finds_nothing_on_flags_and_segments_with_conditions(person: P
     await page.goto(flag_page(flag))
     await page.get_by_text("214 values").first.click()
     await person.press("Add attribute")
-    await check(person, "a flag with conditions")
+    await check_in_both_schemes(person, "a flag with conditions")
     await person.press("Actions for: Beta")
     await page.get_by_role("menuitem", name="Edit").click()
     await expect(dialog.get_by_label("Segment")).to_have_value("beta")
@@ -99,19 +93,19 @@ async def test_axe_finds_nothing_on_flags_and_segments_with_conditions(person: P
     await dialog.get_by_role("button", name="Set the percentage").click()
     await dialog.get_by_role("button", name="Save").click()
     await expect(dialog.get_by_label("Attribute")).to_have_attribute("aria-invalid", "true")
-    await check(person, "a rule with a refused condition")
+    await check_in_both_schemes(person, "a rule with a refused condition")
     await page.keyboard.press("Escape")
     await person.press("Actions")
     await page.get_by_role("menuitem", name="Edit").click()
     await dialog.get_by_label("Tags").press_sequentially("third,")
-    await check(person, "a flag's fields")
+    await check_in_both_schemes(person, "a flag's fields")
     await page.goto(f"/projects/{project['id']}/segments")
     await page.get_by_text("Where it is used").click()
     await expect(page.get_by_role("link", name="new-checkout in Production")).to_be_visible()
-    await check(person, "segments")
+    await check_in_both_schemes(person, "segments")
     await person.press("New segment")
     await expect(dialog).to_be_visible()
-    await check(person, "a new segment")
+    await check_in_both_schemes(person, "a new segment")
 
 
 async def test_axe_finds_nothing_on_variants(person: Person) -> None:
@@ -122,13 +116,13 @@ async def test_axe_finds_nothing_on_variants(person: Person) -> None:
     await page.get_by_role("region", name="Variants").get_by_role("group").click()
     await person.press("Set the weights")
     await expect(page.get_by_label("Share of blue")).to_be_visible()
-    await check(person, "variants")
+    await check_in_both_schemes(person, "variants")
     await person.press("Edit variants")
     await dialog.get_by_role("button", name="Add variant").click()
     await dialog.get_by_role("button", name="Save").click()
     third = dialog.get_by_role("group", name="Variant 3")
     await expect(third.get_by_label("Value")).to_have_attribute("aria-invalid", "true")
-    await check(person, "a refused variant")
+    await check_in_both_schemes(person, "a refused variant")
 
 
 async def test_axe_finds_nothing_on_traces_and_previews(person: Person) -> None:
@@ -146,7 +140,7 @@ async def test_axe_finds_nothing_on_traces_and_previews(person: Person) -> None:
     await expect(page.get_by_role("region", name="Users").get_by_role("table")).to_be_visible()
     await person.press("Evaluate")
     await expect(page.get_by_role("list", name="Why")).to_contain_text("needed is on")
-    await check(person, "a prerequisite that does not hold")
+    await check_in_both_schemes(person, "a prerequisite that does not hold")
     await person.api.put(f"/api{flag_page(needed)}", json={"enabled": True})
     await page.get_by_label("User id").fill("ada")
     await person.press("Add attribute")
@@ -154,25 +148,25 @@ async def test_axe_finds_nothing_on_traces_and_previews(person: Person) -> None:
     await person.press("Evaluate")
     await expect(page.get_by_role("list", name="Why")).to_contain_text("The variant is")
     await page.get_by_role("list", name="Why").get_by_text("214 values").first.click()
-    await check(person, "a trace with rules and a variant")
+    await check_in_both_schemes(person, "a trace with rules and a variant")
     await person.press("Edit variants")
     await dialog.get_by_role("group", name="Variant 1").get_by_label("Key").fill("navy")
     await dialog.get_by_role("button", name="Try this change").click()
     await dialog.get_by_role("button", name="Evaluate").click()
     await expect(dialog.get_by_role("list", name="Why")).to_be_visible()
     await expect(dialog).to_contain_text("recorded users")
-    await check(person, "a previewed change")
+    await check_in_both_schemes(person, "a previewed change")
 
 
 async def test_axe_finds_nothing_on_members_and_invitations(person: Person) -> None:
     await person.page.goto("/invitation?token=x")
     await expect(person.page.get_by_role("button", name="Create account and join")).to_be_visible()
-    await check(person, "an invitation before sign-in")
+    await check_in_both_schemes(person, "an invitation before sign-in")
     await person.sign_up()
     await person.page.goto("/invitation?token=x")
     await person.press("Accept the invitation")
     await expect(person.page.get_by_role("alert")).to_be_visible()
-    await check(person, "a refused invitation")
+    await check_in_both_schemes(person, "a refused invitation")
     project = await person.api.create_project()
     members = f"/projects/{project['id']}/members"
     invited = {"email": f"{UNBROKEN[:60].lower()}@example.com", "role": "viewer", "environments": {"staging": "editor"}}
@@ -181,12 +175,12 @@ async def test_axe_finds_nothing_on_members_and_invitations(person: Person) -> N
     await person.press("What you may do")
     await person.press("Changes to members")
     await expect(person.page.get_by_role("table")).to_be_visible()
-    await check(person, "what you may do")
+    await check_in_both_schemes(person, "what you may do")
     await person.press("Invite")
     await person.page.get_by_role("dialog").get_by_role("button", name="Send invitation").click()
     email = person.page.get_by_role("dialog").get_by_label("Email")
     await expect(email).to_have_attribute("aria-invalid", "true")
-    await check(person, "a refused address")
+    await check_in_both_schemes(person, "a refused address")
     await person.page.set_viewport_size({"width": 320, "height": 640})
     await stays_within(person)
     await stays_within(person, members)
@@ -204,16 +198,16 @@ async def test_axe_finds_nothing_on_prerequisites(person: Person) -> None:
     page, dialog = person.page, person.page.get_by_role("dialog")
     await page.goto(flag_page(flag))
     await expect(page.get_by_role("link", name="banner (Off)")).to_be_visible()
-    await check(person, "prerequisites")
+    await check_in_both_schemes(person, "prerequisites")
     await person.press("Edit prerequisites")
     await dialog.get_by_role("button", name="Add flag").click()
     await dialog.get_by_role("button", name="Save").click()
     third = dialog.get_by_role("group", name="Prerequisite 3").get_by_role("combobox", name="Flag")
     await expect(third).to_have_attribute("aria-invalid", "true")
-    await check(person, "a refused prerequisite")
+    await check_in_both_schemes(person, "a refused prerequisite")
     await third.click()
     await expect(page.get_by_role("option", name="Banner")).to_be_visible()
-    await check(person, "flags to choose from")
+    await check_in_both_schemes(person, "flags to choose from")
 
 
 async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
@@ -226,26 +220,26 @@ async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
         await page.goto(path)
         await person.press(button)
         await expect(page.get_by_role("dialog")).to_be_visible()
-        await check(person, button)
+        await check_in_both_schemes(person, button)
     await page.goto(flag_page(flag))
     for button, closing in (("Add rule", "dialog"), ("Actions", "menu"), ("Account", "menu")):
         await person.press(button)
         await expect(page.get_by_role(closing)).to_be_visible()  # type: ignore[arg-type]
-        await check(person, button)
+        await check_in_both_schemes(person, button)
         await page.keyboard.press("Escape")
     await person.press("Actions")
     await page.get_by_role("menuitem", name="Delete flag").click()
     await expect(page.get_by_role("dialog")).to_be_visible()
-    await check(person, "deletion")
+    await check_in_both_schemes(person, "deletion")
     await page.keyboard.press("Escape")
     await page.get_by_role("button", name="Environment Production").click()
-    await check(person, "environments")
+    await check_in_both_schemes(person, "environments")
     await page.keyboard.press("Escape")
     await page.keyboard.press("ControlOrMeta+k")
     await expect(page.get_by_role("searchbox").or_(page.get_by_label("Command palette")).first).to_be_visible()
     await page.keyboard.type("new check")
     await expect(page.get_by_text("new-checkout · On")).to_be_visible()
-    await check(person, "palette")
+    await check_in_both_schemes(person, "palette")
 
 
 async def test_a_person_who_prefers_reduced_motion_sees_no_animation(

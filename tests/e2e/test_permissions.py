@@ -98,7 +98,9 @@ async def test_no_control_of_a_viewer_writes_or_opens_a_form(
             written.append(f"{request.method} {request.url}")
 
     eve.page.on("request", note)
-    for path, _ in pages(project):
+    for path, environment in pages(project):
+        if environment == "staging":
+            continue  # the same controls as in production
         await open_page(eve.page, path)
         found = await eve.page.evaluate(PRESS_ALL, OF_EVERYONE)
         assert (found["opened"], written) == ([], []), path
@@ -125,10 +127,15 @@ async def test_each_control_names_the_permission_that_the_server_requires(ada: P
         await route.abort()
 
     await ada.page.route("**/api/**", stop)
+    used: set[tuple[str, str, str]] = set()
     for path, environment in pages(project):
         if environment == "staging":
             continue  # the same controls as in production
         for place, control in enumerate(await open_page(ada.page, path)):
+            same = (path.partition("?")[0], control["needs"], control["name"])
+            if same in used:
+                continue  # the tabs of a flag share the head of its page
+            used.add(same)
             choice, choices = 0, 0 if control["disabled"] or control["barred"] else 1
             while choice < choices:
                 await open_page(ada.page, path)
@@ -183,9 +190,10 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
     await open_page(eve.page, f"/projects/{project['id']}/tokens")
     await eve.sees("This requires the permission tokens:read in the whole project")
     if AXE.is_file():
-        for path, _ in pages(project):
-            await open_page(eve.page, path)
-            await check(eve, f"{path} for a viewer")
+        for path, environment in pages(project):
+            if environment != "staging":
+                await open_page(eve.page, path)
+                await check(eve, f"{path} for a viewer")
 
 
 async def test_an_admin_of_one_environment_manages_its_sdk_keys_only(

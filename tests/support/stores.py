@@ -32,7 +32,7 @@ class Store:
 
 async def make_postgresql_template(server: PostgresServer, data_directory: Path) -> None:
     """Create the database that `postgresql_store` clones."""
-    await _execute(server, f"CREATE DATABASE {TEMPLATE}")
+    await execute(server, f"CREATE DATABASE {TEMPLATE}")
     await migrate(server.url(TEMPLATE), data_directory)
 
 
@@ -75,7 +75,8 @@ async def _wait_until_unused(connection: asyncpg.Connection, name: str) -> None:
         raise AssertionError("a connection to the database was left open") from None
 
 
-async def _execute(server: PostgresServer, statement: str) -> None:
+async def execute(server: PostgresServer, statement: str) -> None:
+    """Run a statement in the server's own database."""
     connection = await asyncpg.connect(server.url())
     try:
         await connection.execute(statement)

@@ -5,7 +5,9 @@ import io
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from copy import deepcopy
 from email.message import EmailMessage
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -17,13 +19,13 @@ from flagstaff.settings import Settings
 from flagstaff.storage import tables
 from flagstaff.telemetry import configure_logging
 from tests.support.api import Caller, Json
+from tests.support.beginnings import Beginning, Beginnings, clone, service_environ
 from tests.support.clock import Clock
 from tests.support.mailbox import read_outbox, reset_token
+from tests.support.postgres import PostgresServer
 from tests.support.sdk_keys import KeyMaker
-from tests.support.sessions import log_in
+from tests.support.sessions import register
 from tests.support.stores import Store
-
-PASSWORD = "correct horse battery staple"
 
 SignUp = Callable[[str], Awaitable[Caller]]
 Call = Callable[[str], Caller]
@@ -41,10 +43,7 @@ def environ() -> dict[str, str]:
 @pytest.fixture
 def settings(store: Store, environ: dict[str, str]) -> Settings:
     """The settings on a migrated, empty database of each kind."""
-    chosen = {"FLAGSTAFF_DATA_DIR": str(store.data_directory), "FLAGSTAFF_SECRET_KEY": "k" * 32, **environ}
-    if store.database_url:
-        chosen["FLAGSTAFF_DATABASE_URL"] = store.database_url
-    return Settings.load(chosen)
+    return Settings.load({**service_environ(store), **environ})
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +52,33 @@ def passwords() -> Iterator[Passwords]:
     light = Passwords(time_cost=1, memory_cost_kib=32)
     yield light
     light.close()
+
+
+@pytest.fixture(scope="session")
+def beginnings(passwords: Passwords, tmp_path_factory: pytest.TempPathFactory) -> Beginnings:
+    """Databases in which ada has registered, made at the first use."""
+    return Beginnings(passwords, tmp_path_factory)
+
+
+@pytest.fixture
+def beginning(request: pytest.FixtureRequest, environ: dict[str, str], clock: Clock) -> Beginning | None:
+    """Ada, and her project, for tests that ask for them and leave the settings and the clock as they are.
+
+    Otherwise the fixtures create them, which takes as long as most of the tests.
+    """
+    if "ada" not in request.fixturenames or environ or clock() != Clock()():
+        return None
+    template, made = request.getfixturevalue("template"), request.getfixturevalue("beginnings")
+    return made.get(template, with_project="first_project" in request.fixturenames)
+
+
+@pytest.fixture
+async def store(
+    template: Path | PostgresServer, data_directory: Path, beginning: Beginning | None
+) -> AsyncIterator[Store]:
+    """A migrated database of each kind."""
+    async with clone(template, data_directory, beginning) as made:
+        yield made
 
 
 @pytest.fixture
@@ -97,21 +123,20 @@ async def client(call_from: Call) -> Caller:
 async def sign_up(flagstaff: Flagstaff, callers: AsyncExitStack) -> SignUp:
     """Create an account by name and sign it in, bypassing the limits of registration and login."""
 
-    async def register(name: str) -> Caller:
-        email = f"{name}@example.com"
-        account = await flagstaff.accounts.register(email=email, password=PASSWORD)
-        token = await log_in(flagstaff, email=email, password=PASSWORD)
-        return await callers.enter_async_context(
-            Caller(flagstaff.asgi, token=token, account={"id": str(account.id), "email": email})
-        )
+    async def sign(name: str) -> Caller:
+        account, token = await register(flagstaff, name)
+        return await callers.enter_async_context(Caller(flagstaff.asgi, token=token, account=account))
 
-    return register
+    return sign
 
 
 @pytest.fixture
-async def ada(sign_up: SignUp) -> Caller:
+async def ada(flagstaff: Flagstaff, callers: AsyncExitStack, sign_up: SignUp, beginning: Beginning | None) -> Caller:
     """A signed-in user: the one whose resources a test is about."""
-    return await sign_up("ada")
+    if beginning is None:
+        return await sign_up("ada")
+    known = Caller(flagstaff.asgi, token=beginning.token, account=beginning.account)
+    return await callers.enter_async_context(known)
 
 
 @pytest.fixture
@@ -127,9 +152,15 @@ async def keys(flagstaff: Flagstaff, ada: Caller) -> KeyMaker:
 
 
 @pytest.fixture
-async def project(ada: Caller) -> Json:
+async def first_project(ada: Caller, beginning: Beginning | None) -> Json:
+    """A project of Ada's; `project`, unless a module has another."""
+    return await ada.create_project() if beginning is None else deepcopy(beginning.project)
+
+
+@pytest.fixture
+async def project(first_project: Json) -> Json:
     """A project of Ada's."""
-    return await ada.create_project()
+    return first_project
 
 
 @pytest.fixture

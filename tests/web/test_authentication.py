@@ -8,7 +8,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.management.auth import Authentication
 from tests.support.api import Caller
-from tests.web.conftest import PASSWORD
+from tests.support.sessions import PASSWORD
 
 _NO_LIMITS = Limits(
     evaluate=None,

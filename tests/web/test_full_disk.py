@@ -9,15 +9,14 @@ import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, created, environment_path
-from tests.support.stores import Store, sqlite_store
 
 _LONG = "x" * 10_000
 
 
 @pytest.fixture
-def store(sqlite_template: Path, data_directory: Path) -> Store:
+def template(sqlite_template: Path) -> Path:
     """SQLite only: a test cannot fill a PostgreSQL server's disk."""
-    return sqlite_store(sqlite_template, data_directory)
+    return sqlite_template
 
 
 @asynccontextmanager

@@ -17,8 +17,8 @@ from tests.support.builders import make_environment, make_flag, make_rule, store
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, write
 from tests.support.holds import ask, watch_holds
-from tests.support.sessions import log_in
-from tests.web.conftest import PASSWORD, Call
+from tests.support.sessions import PASSWORD, log_in
+from tests.web.conftest import Call
 
 # Some milliseconds on a quiet machine, measured by what the machine at hand takes for a known piece of work.
 LONGEST_UNITS = 50

@@ -17,7 +17,8 @@ from tests.support import tokens
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.members import join, member_path
-from tests.web.conftest import PASSWORD, Call
+from tests.support.sessions import PASSWORD
+from tests.web.conftest import Call
 
 OWN = "/api/me/tokens"
 BODY = {"name": "Deployments", "permissions": ["flags:read", "flags:toggle"]}

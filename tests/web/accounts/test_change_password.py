@@ -8,7 +8,8 @@ import httpx
 from flagstaff.bootstrap import Flagstaff
 from tests.support import sessions
 from tests.support.api import Caller, field_errors
-from tests.web.conftest import PASSWORD, ListChanges, RequestReset
+from tests.support.sessions import PASSWORD
+from tests.web.conftest import ListChanges, RequestReset
 
 NEW_PASSWORD = "a new password"
 

@@ -8,7 +8,7 @@ from flagstaff.services.known_clients import CLIENTS_PER_ACCOUNT, KnownClients
 from flagstaff.storage import tables
 from tests.support.api import Caller
 from tests.support.clock import Clock
-from tests.web.conftest import PASSWORD
+from tests.support.sessions import PASSWORD
 
 EMAIL = "ada@example.com"
 

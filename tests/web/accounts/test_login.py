@@ -13,7 +13,8 @@ from flagstaff.services.passwords import Passwords
 from tests.support.api import Caller, field_errors
 from tests.support.builders import make_account, store_all
 from tests.support.cpu import cpu_seconds
-from tests.web.conftest import PASSWORD, Call, ReadMails, RequestReset, SignUp
+from tests.support.sessions import PASSWORD
+from tests.web.conftest import Call, ReadMails, RequestReset, SignUp
 
 NUL = "must not contain the NUL character"
 WRONG = "The email or the password is wrong."

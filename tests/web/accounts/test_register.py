@@ -8,7 +8,8 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, created, field_errors
-from tests.web.conftest import PASSWORD, Call, ListChanges
+from tests.support.sessions import PASSWORD
+from tests.web.conftest import Call, ListChanges
 
 EMAIL_ADVICE = "must be an email address such as ada@example.com"
 

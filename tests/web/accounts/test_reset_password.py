@@ -7,7 +7,8 @@ import httpx
 
 from tests.support.api import Caller, field_errors
 from tests.support.clock import Clock
-from tests.web.conftest import PASSWORD, ListChanges, RequestReset
+from tests.support.sessions import PASSWORD
+from tests.web.conftest import ListChanges, RequestReset
 
 NEW_PASSWORD = "a new password"
 NOT_VALID = "This reset link is not valid: it is unknown, has been used or has expired. Request a new one."

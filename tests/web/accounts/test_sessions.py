@@ -13,8 +13,8 @@ from flagstaff.domain.sessions import SESSIONS_PER_ACCOUNT, Origin
 from flagstaff.storage import tables
 from tests.support.api import NO_IDS, Caller, Json
 from tests.support.clock import Clock
-from tests.support.sessions import log_in
-from tests.web.conftest import PASSWORD, Call, RequestReset
+from tests.support.sessions import PASSWORD, log_in
+from tests.web.conftest import Call, RequestReset
 
 EMAIL, PATH = "ada@example.com", "/api/me/sessions"
 

@@ -7,6 +7,11 @@ from tests.web.conftest import SignUp
 
 
 @pytest.fixture
+def beginning() -> None:
+    """Nobody has registered yet, because the first account is the administrator."""
+
+
+@pytest.fixture
 async def root(sign_up: SignUp) -> Caller:
     """The administrator. Take it before other signed-in users, so that it is the first."""
     return await sign_up("root")

@@ -14,9 +14,9 @@ from tests.support.administration import account_path, change
 from tests.support.api import NO_IDS, Caller, Json, created, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.mailbox import reset_token
-from tests.support.sessions import log_in
+from tests.support.sessions import PASSWORD, log_in
 from tests.support.two_factor import enrol
-from tests.web.conftest import PASSWORD, ReadMails, SignUp
+from tests.web.conftest import ReadMails, SignUp
 
 PATH = "/api/admin/accounts"
 # What each operation with a body is sent.

@@ -4,8 +4,8 @@ import pytest
 
 from flagstaff import __version__
 from tests.support.api import Caller, field_errors
+from tests.support.sessions import PASSWORD
 from tests.support.stores import Store
-from tests.web.conftest import PASSWORD
 
 PATH = "/api/admin/settings"
 NOT_DEMANDED = {"demands_second_factor": False, "demands_second_factor_is_default": True}

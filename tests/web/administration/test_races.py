@@ -8,7 +8,7 @@ from flagstaff.storage.administrators import lock_administrators, set_administra
 from flagstaff.storage.projects import find_project_for_update
 from tests.support.administration import account_path, change
 from tests.support.api import Caller, project_path
-from tests.web.conftest import PASSWORD
+from tests.support.sessions import PASSWORD
 
 
 async def test_two_administrators_who_demote_or_deactivate_each_other_at_once_leave_one(

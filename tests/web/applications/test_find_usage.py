@@ -10,9 +10,8 @@ from flagstaff.domain.applications import FlagCounts
 from flagstaff.services import applications
 from tests.support.api import Caller, Json, environment_path, field_errors
 from tests.support.clock import Clock
-from tests.support.sessions import log_in
+from tests.support.sessions import PASSWORD, log_in
 from tests.web.applications.conftest import make_report
-from tests.web.conftest import PASSWORD
 
 
 async def test_it_needs_a_token_and_a_member(client: Caller, eve: Caller, environment: Json) -> None:

@@ -11,16 +11,15 @@ from tests.support.api import Caller, Json, flag_path
 from tests.support.clock import Clock
 from tests.support.connections import BODY, Connection, Listener, request
 from tests.support.sdk_keys import create_key, keys_path
-from tests.support.stores import Store, sqlite_store
 
 STAGING = BODY.replace(b"production", b"staging")
 ON = {"flags": {"new-checkout": {"enabled": True, "reason": "Flag enabled globally"}}}
 
 
 @pytest.fixture
-def store(sqlite_template: Path, data_directory: Path) -> Store:
+def template(sqlite_template: Path) -> Path:
     """SQLite only: the storage tests have both."""
-    return sqlite_store(sqlite_template, data_directory)
+    return sqlite_template
 
 
 @pytest.fixture

@@ -8,16 +8,15 @@ import pytest
 from tests.support.api import Caller, Json
 from tests.support.connections import Answer, Listener
 from tests.support.sdk_keys import KeyMaker
-from tests.support.stores import Store, sqlite_store
 
 PATH = b"/ofrep/v1/evaluate/flags"
 BODY = b'{"context":{"targetingKey":"ada","plan":"pro"}}'
 
 
 @pytest.fixture
-def store(sqlite_template: Path, data_directory: Path) -> Store:
+def template(sqlite_template: Path) -> Path:
     """SQLite only: none of this reaches the database."""
-    return sqlite_store(sqlite_template, data_directory)
+    return sqlite_template
 
 
 @pytest.fixture

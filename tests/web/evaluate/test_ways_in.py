@@ -11,7 +11,6 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.web.edge.protocol import Bounds
 from tests.support.api import Caller, Json
 from tests.support.connections import BODY, Answer, Connection, Listener, bare, request
-from tests.support.stores import Store, sqlite_store
 
 KIB = 1024
 HURRIED = Bounds(tick_seconds=0.05, head_ticks=2, body_ticks=2, idle_ticks=20)
@@ -20,9 +19,9 @@ BUSY = replace(HURRIED, idle_ticks=10_000)
 
 
 @pytest.fixture
-def store(sqlite_template: Path, data_directory: Path) -> Store:
+def template(sqlite_template: Path) -> Path:
     """SQLite only: none of this reaches the database."""
-    return sqlite_store(sqlite_template, data_directory)
+    return sqlite_template
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from flagstaff.web.management.reading import only_reads, returns_secret
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.clock import Clock
-from tests.support.sessions import log_in
-from tests.web.conftest import PASSWORD
+from tests.support.sessions import PASSWORD, log_in
 
 KEY = {"idempotency-key": "8e03978e-40d5-43dd-bc93-6894a57f9324"}
 REUSED = "This Idempotency-Key was used for another request. Use a new key for each request."

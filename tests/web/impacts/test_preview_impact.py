@@ -10,8 +10,8 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.support.clock import Clock
-from tests.support.sessions import log_in
-from tests.web.conftest import PASSWORD, ListChanges
+from tests.support.sessions import PASSWORD, log_in
+from tests.web.conftest import ListChanges
 
 NOBODY = {
     "users": 0,

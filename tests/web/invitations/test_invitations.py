@@ -11,7 +11,8 @@ from tests.support.api import Caller, Json, created, environment_path, field_err
 from tests.support.clock import Clock
 from tests.support.mailbox import reset_token
 from tests.support.members import join, member_path
-from tests.web.conftest import PASSWORD, ListChanges, ReadMails, SignUp
+from tests.support.sessions import PASSWORD
+from tests.web.conftest import ListChanges, ReadMails, SignUp
 
 Invite = Callable[..., Awaitable[str]]
 

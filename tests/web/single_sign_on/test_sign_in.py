@@ -15,8 +15,9 @@ from tests.support.api import BASE_URL, Caller, field_errors, project_path
 from tests.support.clock import Clock
 from tests.support.members import join
 from tests.support.oidc import IdentityProvider
+from tests.support.sessions import PASSWORD
 from tests.support.two_factor import enrol, log_in
-from tests.web.conftest import PASSWORD, ListChanges, ReadMails
+from tests.web.conftest import ListChanges, ReadMails
 from tests.web.single_sign_on.conftest import ADA, SignIn, begin, complete
 
 INVALID = "The sign-in with Acme is not valid. Sign in again."

@@ -9,8 +9,9 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.second_factors import FAILURES_MAX
 from tests.support.api import Caller, field_errors
 from tests.support.clock import Clock
+from tests.support.sessions import PASSWORD
 from tests.support.two_factor import TWO_FACTOR, App, answer_challenge, begin, challenge, enrol, log_in
-from tests.web.conftest import PASSWORD, ListChanges
+from tests.web.conftest import ListChanges
 
 NOT_YOURS = {"current_password": "is not your current password"}
 NONE = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_demand": False}

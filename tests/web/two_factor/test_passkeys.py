@@ -11,9 +11,10 @@ import pytest
 from tests.support.api import NO_IDS, Caller, Json, field_errors
 from tests.support.authenticator import USER_PRESENT, Authenticator, encode
 from tests.support.clock import Clock
+from tests.support.sessions import PASSWORD
 from tests.support.two_factor import TWO_FACTOR, answer_challenge, challenge, enrol, log_in
 from tests.support.two_factor import begin as begin_app
-from tests.web.conftest import PASSWORD, ListChanges
+from tests.web.conftest import ListChanges
 
 PASSKEYS = f"{TWO_FACTOR}/passkeys"
 ORIGIN = "http://localhost:8000"

@@ -13,8 +13,9 @@ from flagstaff.settings import Settings
 from flagstaff.storage import tables
 from tests.support.api import Caller, field_errors
 from tests.support.clock import Clock
+from tests.support.sessions import PASSWORD
 from tests.support.two_factor import App, answer_challenge, challenge, enrol, log_in
-from tests.web.conftest import PASSWORD, ListChanges, RequestReset
+from tests.web.conftest import ListChanges, RequestReset
 
 SIX_DIGITS = {"code": "must be six digits from 0 to 9"}
 NO_CODES = ("", "abcdef", "12345", "1234567", "123 456", "12345\n", "\u0661" * 6, "\uff11" * 6, "-12345", "1e1000")
