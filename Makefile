@@ -51,8 +51,8 @@ wheel: dashboard ## build the wheel with locked tools into dist/, and beside it 
 screenshots: .venv/dev dashboard ## renew docs/images
 	$(BIN)/python -m tests.e2e.screenshots
 
-openapi: .venv/run .venv/node ## renew spec/openapi.json and the dashboard's types
-	$(BIN)/flagstaff openapi > spec/openapi.json
+openapi: .venv/run .venv/node ## renew src/flagstaff/web/openapi.json and the dashboard's types
+	$(BIN)/flagstaff openapi > src/flagstaff/web/openapi.json
 	$(BIN)/python hatch_build.py types
 
 # constraints.txt is run.txt without hashes: with them, pip would demand the hash of the wheel as well.

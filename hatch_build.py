@@ -22,7 +22,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent
 DASHBOARD = ROOT / "dashboard"
-DESCRIPTION = ROOT / "spec" / "openapi.json"
+DESCRIPTION = ROOT / "src" / "flagstaff" / "web" / "openapi.json"
 OUTPUT = ROOT / "src" / "flagstaff" / "web" / "dashboard" / "static"
 # The clients of other projects that the tests run, as they are released.
 CLIENTS = ROOT / "tests" / "sdks" / "node"

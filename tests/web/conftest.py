@@ -47,26 +47,38 @@ def settings(store: Store, environ: dict[str, str]) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def passwords() -> Iterator[Passwords]:
+def light_passwords() -> Iterator[Passwords]:
     """Cheap hashes, with one process for all tests: 32 KiB is the least that Argon2 accepts."""
     light = Passwords(time_cost=1, memory_cost_kib=32)
     yield light
     light.close()
 
 
+@pytest.fixture
+def passwords(light_passwords: Passwords) -> Passwords:
+    """The hashes of the service."""
+    return light_passwords
+
+
 @pytest.fixture(scope="session")
-def beginnings(passwords: Passwords, tmp_path_factory: pytest.TempPathFactory) -> Beginnings:
+def beginnings(light_passwords: Passwords, tmp_path_factory: pytest.TempPathFactory) -> Beginnings:
     """Databases in which ada has registered, made at the first use."""
-    return Beginnings(passwords, tmp_path_factory)
+    return Beginnings(light_passwords, tmp_path_factory)
 
 
 @pytest.fixture
-def beginning(request: pytest.FixtureRequest, environ: dict[str, str], clock: Clock) -> Beginning | None:
-    """Ada, and her project, for tests that ask for them and leave the settings and the clock as they are.
+def beginning(
+    request: pytest.FixtureRequest,
+    environ: dict[str, str],
+    clock: Clock,
+    passwords: Passwords,
+    light_passwords: Passwords,
+) -> Beginning | None:
+    """Ada, and her project, for tests that ask for them and choose no settings, clock or hashes of their own.
 
     Otherwise the fixtures create them, which takes as long as most of the tests.
     """
-    if "ada" not in request.fixturenames or environ or clock() != Clock()():
+    if environ or passwords is not light_passwords or clock() != Clock()() or "ada" not in request.fixturenames:
         return None
     template, made = request.getfixturevalue("template"), request.getfixturevalue("beginnings")
     return made.get(template, with_project="first_project" in request.fixturenames)

@@ -10,7 +10,7 @@ from flagstaff.cli.main import app
 from flagstaff.web.app import create_api, describe_api
 from tests.support.api import Caller
 
-COMMITTED = Path(__file__).parents[2] / "spec" / "openapi.json"
+COMMITTED = Path(__file__).parents[2] / "src" / "flagstaff" / "web" / "openapi.json"
 
 # Section 4 of the specification.
 SPECIFIED = """
