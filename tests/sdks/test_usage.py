@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
 from playwright.async_api import Page
 
 from hatch_build import CLIENTS, ROOT, find_node
@@ -23,7 +22,6 @@ from tests.support.snippets import needs_shell
 from tests.support.stores import Store
 from tests.support.usage import render
 
-WAYS = ("http", "openfeature", "unleash")
 VALUES: dict[str, Any] = {
     "boolean": True,
     "string": "blue",
@@ -33,7 +31,6 @@ VALUES: dict[str, Any] = {
 }
 # Only OpenFeature has a call for each type.
 KINDS: dict[str, list[str]] = {"http": ["object"], "openfeature": [*VALUES], "unleash": ["object"]}
-each_way = pytest.mark.parametrize("way", WAYS)
 
 
 class Shop(NamedTuple):
@@ -113,35 +110,32 @@ async def test_the_call_of_curl_gets_the_flag(sqlite: Store, tmp_path: Path) -> 
         assert answer["enabled"] is True
 
 
-@each_way
-async def test_each_program_in_python_prints_the_flags_value(sqlite: Store, tmp_path: Path, way: str) -> None:  # noqa: F811
+async def test_each_program_in_python_prints_the_flags_value(sqlite: Store, tmp_path: Path) -> None:  # noqa: F811
     async with shop(sqlite) as place:
-        assert await in_python(place.program("python", way).code, tmp_path) == "flag-plain: True\n"
-        for kind in KINDS[way]:
-            value = VALUES[kind]
-            output = await in_python(place.program("python", way, kind).code, tmp_path)
-            assert output == f"flag-{kind}: {as_text(value) if way == 'unleash' else value}\n"
+        for way, kinds in KINDS.items():
+            assert await in_python(place.program("python", way).code, tmp_path) == "flag-plain: True\n"
+            for kind in kinds:
+                output = await in_python(place.program("python", way, kind).code, tmp_path)
+                assert output == f"flag-{kind}: {as_text(VALUES[kind]) if way == 'unleash' else VALUES[kind]}\n"
 
 
-@each_way
-async def test_each_program_in_node_prints_the_flags_value(sqlite: Store, tmp_path: Path, way: str) -> None:  # noqa: F811
+async def test_each_program_in_node_prints_the_flags_value(sqlite: Store, tmp_path: Path) -> None:  # noqa: F811
     async with shop(sqlite) as place:
-        assert await in_node(place.program("node", way).code, tmp_path) == "flag-plain: true\n"
-        for kind in KINDS[way]:
-            value = VALUES[kind]
-            output = await in_node(place.program("node", way, kind).code, tmp_path)
-            shown = "{ colour: 'blue' }" if kind == "object" and way != "unleash" else as_text(value)
-            assert output == f"flag-{kind}: {shown}\n"
+        for way, kinds in KINDS.items():
+            assert await in_node(place.program("node", way).code, tmp_path) == "flag-plain: true\n"
+            for kind in kinds:
+                output = await in_node(place.program("node", way, kind).code, tmp_path)
+                shown = "{ colour: 'blue' }" if kind == "object" and way != "unleash" else as_text(VALUES[kind])
+                assert output == f"flag-{kind}: {shown}\n"
 
 
-@each_way
-async def test_each_program_in_a_browser_logs_the_flags_value(sqlite: Store, origin: str, way: str) -> None:  # noqa: F811
+async def test_each_program_in_a_browser_logs_the_flags_value(sqlite: Store, origin: str) -> None:  # noqa: F811
     async with shop(sqlite) as place, opened(origin) as page:
-        assert await logged(page, place.program("browser", way).code) == ["flag-plain:", True]
-        for kind in KINDS[way]:
-            value = VALUES[kind]
-            found = await logged(page, place.program("browser", way, kind).code)
-            assert found == [f"flag-{kind}:", as_text(value) if way == "unleash" else value]
+        for way, kinds in KINDS.items():
+            assert await logged(page, place.program("browser", way).code) == ["flag-plain:", True]
+            for kind in kinds:
+                found = await logged(page, place.program("browser", way, kind).code)
+                assert found == [f"flag-{kind}:", as_text(VALUES[kind]) if way == "unleash" else VALUES[kind]]
 
 
 async def logged(page: Page, code: str) -> list[Any]:
@@ -168,7 +162,7 @@ async def test_a_flag_that_is_off_is_off_in_each(sqlite: Store, tmp_path: Path) 
         environment = environment_path(place.environment)
         for flag in (await place.caller.get(f"{environment}/flags")).json():
             assert (await place.caller.post(f"{flag_path(flag)}/toggle")).status_code == 200
-        for way in WAYS:
+        for way in KINDS:
             default = "default" if way == "openfeature" else "None"
             assert await in_python(place.program("python", way, "string").code, tmp_path) == f"flag-string: {default}\n"
 
