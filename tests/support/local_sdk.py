@@ -10,6 +10,7 @@ from yggdrasil_engine.engine import UnleashEngine
 from flagstaff.domain.conditions import Condition
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.unleash.differences import BUILD_METADATA, EMPTY_TEXT, Difference
 from flagstaff.evaluation.unleash.features import Translation, translating
 from flagstaff.pacing import finish
 from flagstaff.web.context import ATTRIBUTES_MAX_BYTES
@@ -52,6 +53,12 @@ def as_texts(attributes: Mapping[str, Any]) -> dict[str, str]:
     """The attributes as texts, as they are read here. None is a missing one."""
     found = {name: read(Form.TEXT, value) for name, value in attributes.items()}
     return {name: readings[0] for name, readings in found.items() if readings}
+
+
+def is_unusual(differences: Iterable[Difference], attributes: Mapping[str, str]) -> bool:
+    """Whether an attribute has a value that SDKs answer differently, as these differences say."""
+    has_empty = EMPTY_TEXT in differences and "" in attributes.values()
+    return has_empty or (BUILD_METADATA in differences and any("+" in text for text in attributes.values()))
 
 
 def _can_be_passed(value: Any) -> bool:

@@ -9,6 +9,8 @@ some SDKs by everyone if the operator is unknown. Traps of engines that this mod
 
 - Yggdrasil cannot read a feature with a value that ends in a backslash, or a name that contains a quotation mark: the
   whole feature is off.
+- The SDK for Go reads a missing attribute as an empty text.
+- Some engines compare the build metadata of versions.
 - The SDK for Node.js trims values, ignores empty ones, reads an empty text as the number 0, and compares every
   constraint on a date with the current time, whatever attribute it names.
 """
@@ -85,6 +87,8 @@ _MANY = 100  # of more values, fewer spellings are listed
 _SPELLINGS = 32  # so many ways to write a text in capital and small letters are listed
 _SOME_SPELLINGS = "SDKs match only some spellings of the values in capital and small letters"
 
+_NETWORKS = "Unleash's SDKs for Go and Java do not know networks"
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -105,6 +109,10 @@ def constraint(name: str, operator: str, values: Sequence[str], *, ignore_case: 
     }
 
 
+# Node.js ignores the first value, and trims the second.
+ANY_TEXT = constraint("", "STR_STARTS_WITH", ["", " "])
+
+
 def opposite(given: Constraint) -> Constraint:
     """The opposite of a constraint, which users without the attribute meet."""
     return {**given, "operator": "NOT_IN"} if given["operator"] == "IN" else {**given, "inverted": True}
@@ -115,9 +123,9 @@ def compare(name: str, operator: str, value: str) -> Constraint:
     return {**constraint(name, operator, ()), "value": value}
 
 
-def is_present(name: str) -> Constraint:
-    """A constraint that any text meets, and a missing attribute does not."""
-    return constraint(name, "STR_STARTS_WITH", ["", " "])  # Node.js ignores the first one, and trims the second
+def is_present(name: str) -> Constraints:
+    """Constraints that any text but an empty one meets, and a missing attribute does not. Node.js takes both."""
+    return ANY_TEXT | {"contextName": name}, not_empty(name)
 
 
 def identifies(name: str) -> Constraints:
@@ -197,8 +205,9 @@ def express(condition: Condition, environment_key: str) -> Expression:
         asked = constraint(name, "IN_CIDR", condition.values)
         is_one = opposite(constraint(name, "STR_CONTAINS", ["/", "%"]))  # Node.js reads ranges as well
         if not condition.negate:
-            return Expression(((asked, is_one),))
-        return Expression(((constraint(name, "IN_CIDR", ["0.0.0.0/0", "::/0"]), is_one, opposite(asked)),))
+            return Expression(((asked, is_one),), _NETWORKS)
+        is_address = constraint(name, "IN_CIDR", ["0.0.0.0/0", "::/0"])
+        return Expression(((is_address, is_one, opposite(asked)),), _NETWORKS)
     return Expression(_express_order(name, condition))
 
 
@@ -216,7 +225,8 @@ def _express_order(name: str, condition: Condition) -> Alternatives:
     value = condition.values[0]
     if family:
         release = value.partition("+")[0]
-        return tuple((compare(name, f"SEMVER_{order}", release),) for order in orders)
+        has_no_build = opposite(constraint(name, "STR_CONTAINS", ["+"]))
+        return tuple((has_no_build, compare(name, f"SEMVER_{order}", release)) for order in orders)
     number = repr(READERS[Form.NUMBER](value)).removesuffix(".0")
     is_decimal = (  # Node.js also reads an empty text, numbers among spaces, and those of other bases
         constraint(name, "STR_STARTS_WITH", [*"0123456789+-."]),
@@ -247,7 +257,7 @@ def _express_text(condition: Condition) -> Expression:
         return Expression(((asked,),), narrower)
     if condition.operator is Operator.NOT_IN:
         return Expression(((opposite(asked),),), narrower)
-    guard = identifies(name) if condition.attribute in ("user_id", "user_email") else (is_present(name),)
+    guard = identifies(name) if condition.attribute in ("user_id", "user_email") else is_present(name)
     return Expression(((*guard, opposite(asked)),), narrower)
 
 

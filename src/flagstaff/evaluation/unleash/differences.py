@@ -40,3 +40,12 @@ ADDRESS_TWICE = Difference(
     Effect.UNUSUAL,
     "A rule for an email also matches a text that begins and ends with it, such as a@x-a@x, which is no email.",
 )
+EMPTY_TEXT = Difference(
+    Effect.UNUSUAL,
+    "A condition with negate does not match an attribute that is an empty text: Unleash's SDK for Go cannot tell it "
+    "from a missing one.",
+)
+BUILD_METADATA = Difference(
+    Effect.UNUSUAL,
+    "A condition on a version does not match one with build metadata, such as 1.2.0+5, which some SDKs compare.",
+)

@@ -12,10 +12,12 @@ from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag, Rule, 
 from flagstaff.domain.prerequisites import Prerequisite, in_order
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
-from flagstaff.evaluation.unleash.constraints import ALWAYS, Expression
+from flagstaff.evaluation.unleash.constraints import ALWAYS, ANY_TEXT, Expression
 from flagstaff.evaluation.unleash.differences import (
     ADDRESS_TWICE,
+    BUILD_METADATA,
     EMAIL_CASE,
+    EMPTY_TEXT,
     NON_ASCII,
     Difference,
     Effect,
@@ -189,6 +191,11 @@ def _unusual(targeted: TargetedFlag, strategies: Sequence[Strategy]) -> Iterator
         yield EMAIL_CASE
     if strategies and any(rule.enabled and rule.rule_type is RuleType.USER_EMAIL for rule in targeted.rules):
         yield ADDRESS_TWICE
+    constraints = [each for strategy in strategies for each in strategy["constraints"]]
+    if any(each == ANY_TEXT | {"contextName": each["contextName"]} for each in constraints):
+        yield EMPTY_TEXT
+    if any(each["operator"].startswith("SEMVER_") for each in constraints):
+        yield BUILD_METADATA
 
 
 def _described(translation: Translation) -> Translation:

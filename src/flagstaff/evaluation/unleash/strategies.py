@@ -155,7 +155,9 @@ def _with_variants(flag: Flag, step: Step, strategy: Strategy, environment_key: 
             parameters = {"groupId": key, "stickiness": name}
             variants = _variants(flag, None, name)
             divided.append({**strategy, "parameters": parameters, "constraints": constraints, "variants": variants})
-    return [*divided, {**strategy, "variants": _variants(flag, forced or live[0].key, "default")}]
+    # The SDK for Go turns a strategy with variants off if it has no groupId.
+    given = {"parameters": {"groupId": flag.key}, "variants": _variants(flag, forced or live[0].key, "default")}
+    return [*divided, {**strategy, **given}]
 
 
 def _given_variant(flag: Flag, step: Step) -> str | None:

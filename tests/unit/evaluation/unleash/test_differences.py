@@ -11,7 +11,15 @@ from flagstaff.domain.flags import Fallthrough, Rule, RuleType
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.unleash.differences import ADDRESS_TWICE, EMAIL_CASE, NON_ASCII, Effect
+from flagstaff.evaluation.unleash.differences import (
+    ADDRESS_TWICE,
+    BUILD_METADATA,
+    EMAIL_CASE,
+    EMPTY_TEXT,
+    NON_ASCII,
+    Difference,
+    Effect,
+)
 from flagstaff.evaluation.unleash.features import Translation
 from tests.support.builders import AT, make_flag, make_rule
 from tests.support.local_sdk import Engine, translate
@@ -97,6 +105,8 @@ def test_a_share_by_a_bucketing_key_that_breaks_an_engine_is_left_out() -> None:
         (Condition("plan", Operator.IN, ("professional",), case_insensitive=True), "some spellings"),
         (Condition("plan", Operator.NOT_IN, ("gold",), case_insensitive=True), "begin with one of the values"),
         (Condition("plan", Operator.IN, ("gold", "x\\")), "backslash"),
+        (Condition("address", Operator.IN_NETWORK, ("10.0.0.0/8",)), "Go and Java do not know networks"),
+        (Condition("address", Operator.IN_NETWORK, ("10.0.0.0/8",), negate=True), "Go and Java"),
     ],
 )
 def test_a_rule_that_includes_fewer_users_is_sent_and_named(condition: Condition, reason: str) -> None:
@@ -192,4 +202,25 @@ def test_unusual_differences_are_named_too() -> None:
     rule = make_rule(rule_type=RuleType.USER_EMAIL, rule_value="ada@example.com")
     translation = translated(rule, rollout_percentage=50, fallthrough=Fallthrough.ROLLOUT)
     assert set(translation.differences) == {EMAIL_CASE, NON_ASCII, ADDRESS_TWICE}
+    assert translation.is_exact
+
+
+@pytest.mark.parametrize(
+    ("condition", "matching", "unusual", "difference"),
+    [
+        (Condition("x", Operator.CONTAINS, ("b",), negate=True), "a", "", EMPTY_TEXT),
+        (Condition("x", Operator.IN, ("b",), negate=True), "a", "", EMPTY_TEXT),
+        (Condition("x", Operator.SEMVER_GTE, ("1.2.0",)), "1.2.0", "1.2.0+5", BUILD_METADATA),
+        (Condition("x", Operator.SEMVER_LT, ("1.2.0",), negate=True), "1.2.0", "1.2.0+5", BUILD_METADATA),
+    ],
+)
+def test_a_value_that_engines_disagree_on_meets_no_condition(
+    condition: Condition, matching: str, unusual: str, difference: Difference
+) -> None:
+    translation = translated(attributes_rule(condition))
+    engine = Engine([translation.feature])
+    assert engine.ask("asked", {"properties": {"x": matching}}).enabled
+    assert not engine.ask("asked", {"properties": {"x": unusual}}).enabled
+    assert not engine.ask("asked", {"properties": {}}).enabled
+    assert translation.differences == (difference,)
     assert translation.is_exact
