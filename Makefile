@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: serve test coverage lint format bench dashboard wheel screenshots openapi lock clean
+.PHONY: serve test test-sdks coverage lint format bench dashboard wheel screenshots openapi lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -21,6 +21,13 @@ test: .venv/dev dashboard ## run every test, on SQLite and on PostgreSQL, and in
 	$(BIN)/python hatch_build.py test
 	$(BIN)/python hatch_build.py clients
 	$(PYTEST)
+
+# The languages of applications; tests/sdks runs once more for each. Unleash Edge is built, too.
+COMPILED = go java rust
+
+test-sdks: .venv/dev ## build applications with released clients for Go, Java and Rust, and Unleash Edge, and run them against Flagstaff
+	$(BIN)/python -m tests.interop.build
+	SDK_LANGUAGES="$(COMPILED)" $(PYTEST) -rsP tests/sdks/test_unleash.py tests/sdks/test_ofrep.py tests/interop
 
 # Tracing takes nearly as long again. The floor is what the tests' own processes reach; servers that they start are not traced.
 coverage: PYTEST += --cov --cov-report term --cov-fail-under 95

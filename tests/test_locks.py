@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = (ROOT / "dashboard", ROOT / "tests" / "sdks" / "node", ROOT / "tests" / "interop" / "unleash_server")
+CRATES = ROOT / "tests" / "interop" / "rust" / "locked.txt"
 REQUIREMENTS = ROOT / "requirements"
 CONSTRAINTS = REQUIREMENTS / "constraints.txt"
 HASHED = sorted(path for path in REQUIREMENTS.glob("*.txt") if path != CONSTRAINTS)
@@ -50,6 +51,12 @@ def test_no_npm_package_needs_an_install_script(project: Path) -> None:
     """The projects' .npmrc disable install scripts. Unleash's server has packages with some, and runs without."""
     packages = json.loads((project / "package-lock.json").read_text())["packages"]
     assert [path for path, entry in packages.items() if entry.get("hasInstallScript")] == []
+
+
+def test_every_crate_is_locked_with_its_hash_and_no_address() -> None:
+    packages = tomllib.loads(CRATES.read_text())["package"]
+    assert [each["name"] for each in packages if "checksum" not in each] == ["interop"]
+    assert [each["name"] for each in packages if "source" in each] == []
 
 
 @each_hashed

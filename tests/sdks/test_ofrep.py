@@ -20,7 +20,8 @@ from flagstaff.settings import Settings
 from tests.spec.test_evaluation_cases import FILES, read_condition, targeted
 from tests.support.api import Json, flag_path
 from tests.support.builders import make_environment, make_project, make_segment, store_all
-from tests.support.providers import COMMANDS, Details, Provider, Question
+from tests.support.built import LANGUAGES
+from tests.support.providers import Details, Provider, Question, can_pass
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
@@ -30,7 +31,7 @@ KINDS = {bool: "boolean", str: "string", int: "integer", float: "float", dict: "
 DEFAULTS: dict[str, Any] = {"string": "the default", "integer": -1, "float": -1.5, "object": {"default": True}}
 # Members of a context that identify the user, so that no custom attribute can have their names.
 IDENTIFIERS = {"targetingKey", "email", "user_email"}
-each_language = pytest.mark.parametrize("language", COMMANDS)
+each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
 @pytest.fixture
@@ -111,16 +112,16 @@ async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, l
     async with ServerProcess(sqlite) as server, Provider(language, server.url) as provider:
         for name, (document, key) in keys.items():
             await provider.connect(key, name)
-            questions = list(questions_of(document))
+            questions = [each for each in questions_of(document) if can_pass(language, each[0].context)]
             answers = await provider.ask([question for question, _ in questions], name)
             for theirs, (question, ours) in zip(answers, questions, strict=True):
-                if language == "node" and ours.variant == "off" and question.kind != "boolean":
-                    assert (
-                        theirs.value == question.default
-                    )  # this version reports an answer without a value as an error
+                if language != "python" and ours.variant == "off" and question.kind != "boolean":
+                    # These versions report an answer without a value as an error; Go's returns none for an object.
+                    assert theirs.value in (question.default, None), (name, question)
                     continue
                 assert theirs._replace(reason="") == ours._replace(reason=""), (name, question)
-                assert theirs.reason in ((ours.reason,) if ours.reason else ("STATIC", "SPLIT")), (name, question)
+                reasons = (ours.reason,) if ours.reason else ("STATIC", "SPLIT")
+                assert theirs.reason in (("STATIC",) if language == "rust" else reasons), (name, question)
             count += len(questions)
         assert count > 1000
         assert "ofrep" not in server.log

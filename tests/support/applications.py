@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hatch_build import CLIENTS, find_node
+from tests.support.built import built
 from tests.support.local_sdk import Result, read_payload
 
 PROGRAMS = Path(__file__).parents[1] / "sdks"
@@ -27,7 +28,8 @@ def _node() -> list[str]:
     return [str(node.binary), str(PROGRAMS / "node" / "unleash.mjs")]
 
 
-COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node}
+COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node, **built("unleash")}
+WITHOUT_STREAM = {"rust"}
 
 
 class Application:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from flagstaff.web.context import ATTRIBUTES_MAX_BYTES
 from hatch_build import CLIENTS, find_node
+from tests.support.built import built
 
 PROGRAMS = Path(__file__).parents[1] / "sdks"
 _ANSWER_SECONDS = 60
@@ -42,7 +44,28 @@ def _node(program: str = "ofrep.mjs") -> list[str]:
     return [str(node.binary), str(PROGRAMS / "node" / program)]
 
 
-COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node}
+COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node, **built("ofrep")}
+
+_WITHOUT_LISTS = ("rust",)
+_WITHOUT_NULL = ("java", "rust")
+
+
+def can_pass(language: str, context: Mapping[str, Any]) -> bool:
+    """Whether an application can pass a context unchanged: Go, Java and Rust have sound strings, and lose the order."""
+    if language not in built("ofrep"):
+        return True
+    text = json.dumps(list(context.values()), ensure_ascii=False)
+    is_sound = not any(0xD800 <= ord(each) <= 0xDFFF for each in text)
+    return is_sound and len(text) <= ATTRIBUTES_MAX_BYTES and all(_has(language, each) for each in context.values())
+
+
+def _has(language: str, value: Any) -> bool:
+    """Whether the language's SDK has such a value."""
+    if isinstance(value, list | dict):
+        return language not in _WITHOUT_LISTS
+    if isinstance(value, int):
+        return language == "go" or value.bit_length() < 64
+    return value is not None or language not in _WITHOUT_NULL
 
 
 class _Program:
