@@ -100,6 +100,13 @@ def asked(context: Json) -> dict[str, Any] | None:
     return {**custom, **{name: value for name, value in identifiers.items() if value is not None}}
 
 
+def as_read(language: str, details: Details) -> Details:
+    """What the provider makes of an answer: the one for Rust reads null inside an object as an empty text."""
+    if language != "rust":
+        return details
+    return details._replace(value=json.loads(json.dumps(details.value).replace("null", '""')))
+
+
 def reason(text: str) -> str:
     """The kind of a reason, or an empty text where it depends on the flag."""
     return "TARGETING_MATCH" if text.startswith("Matched ") else ""
@@ -119,7 +126,7 @@ async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, l
                     # These versions report an answer without a value as an error; Go's returns none for an object.
                     assert theirs.value in (question.default, None), (name, question)
                     continue
-                assert theirs._replace(reason="") == ours._replace(reason=""), (name, question)
+                assert theirs._replace(reason="") == as_read(language, ours)._replace(reason=""), (name, question)
                 reasons = (ours.reason,) if ours.reason else ("STATIC", "SPLIT")
                 assert theirs.reason in (("STATIC",) if language == "rust" else reasons), (name, question)
             count += len(questions)

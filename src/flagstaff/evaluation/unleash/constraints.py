@@ -3,10 +3,11 @@
 A strategy demands all of its constraints, and a flag is on if any of its strategies includes the user. A condition is
 therefore expressed as alternatives, each of which is a list of constraints.
 
-Only operators are used that all SDKs have had for years, but for IN_CIDR, and no operator is inverted without a
-constraint that demands a value in the right form: an inverted constraint is met by users without the attribute, and in
-some SDKs by everyone if the operator is unknown. Traps of engines that this module avoids:
+Only operators are used that all SDKs have had for years, and no operator is inverted without a constraint that demands
+a value in the right form: an inverted constraint is met by users without the attribute, and in some SDKs by everyone if
+the operator is unknown. Traps of engines that this module avoids:
 
+- Unleash Edge sends an operator that it does not know, such as IN_CIDR, in a form that makes SDKs refuse all flags.
 - Yggdrasil cannot read a feature with a value that ends in a backslash, or a name that contains a quotation mark: the
   whole feature is off.
 - The SDK for Go reads a missing attribute as an empty text.
@@ -86,8 +87,6 @@ _ADDRESSES = 16
 _MANY = 100  # of more values, fewer spellings are listed
 _SPELLINGS = 32  # so many ways to write a text in capital and small letters are listed
 _SOME_SPELLINGS = "SDKs match only some spellings of the values in capital and small letters"
-
-_NETWORKS = "Unleash's SDKs for Go and Java do not know networks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +199,9 @@ def express(condition: Condition, environment_key: str) -> Expression:
         return _express_text(condition)
     if operator in (Operator.BEFORE, Operator.AFTER):
         raise InexpressibleError("some SDKs compare the current time instead of the attribute")
-    name = context_name(attribute)
     if operator is Operator.IN_NETWORK:
-        asked = constraint(name, "IN_CIDR", condition.values)
-        is_one = opposite(constraint(name, "STR_CONTAINS", ["/", "%"]))  # Node.js reads ranges as well
-        if not condition.negate:
-            return Expression(((asked, is_one),), _NETWORKS)
-        is_address = constraint(name, "IN_CIDR", ["0.0.0.0/0", "::/0"])
-        return Expression(((is_address, is_one, opposite(asked)),), _NETWORKS)
-    return Expression(_express_order(name, condition))
+        raise InexpressibleError("not all SDKs know networks, and Unleash Edge does not")
+    return Expression(_express_order(context_name(attribute), condition))
 
 
 def _express_time(condition: Condition) -> Expression:
