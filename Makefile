@@ -25,7 +25,9 @@ test: .venv/dev dashboard ## run every test, on SQLite and on PostgreSQL, and in
 # The languages of applications; tests/sdks runs once more for each. Unleash Edge is built, too.
 COMPILED = go java rust
 
-test-sdks: .venv/dev ## build applications with released clients for Go, Java and Rust, and Unleash Edge, and run them against Flagstaff
+test-sdks: .venv/dev .venv/node ## run released clients for Go, Java and Rust, and Unleash Edge, and compare with Unleash's server
+	$(BIN)/python hatch_build.py clients
+	$(BIN)/python hatch_build.py unleash-server
 	$(BIN)/python -m tests.interop.build
 	SDK_LANGUAGES="$(COMPILED)" $(PYTEST) -rsP tests/sdks/test_unleash.py tests/sdks/test_ofrep.py tests/interop
 
@@ -73,7 +75,7 @@ lock: .venv/dev .venv/node ## renew the lock files within the bounds of pyprojec
 	$(BIN)/python hatch_build.py lock
 
 clean: ## remove what the recipes made; your data in flagstaff-data stays
-	rm -rf .venv build dist dashboard/node_modules tests/sdks/node/node_modules src/flagstaff/web/dashboard/static .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist dashboard/node_modules tests/sdks/node/node_modules tests/interop/unleash_server/node_modules src/flagstaff/web/dashboard/static .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }
