@@ -1,5 +1,6 @@
 """Released clients for browsers, unmodified, in Chromium, on a page of another origin than the flags."""
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -9,17 +10,20 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page, Response, async_playwright
 
 from hatch_build import CLIENTS
 from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
+from tests.sdks import test_frontend, test_ofrep
 from tests.sdks.test_ofrep import shop
 from tests.support.api import Json, flag_path
 from tests.support.debian import leave_out
+from tests.support.providers import Details
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
+LIMIT = {"FLAGSTAFF_SDK_KEY_RATE_LIMIT": "2/second"}
 ADA = {"targetingKey": "ada", "email": "ada@example.com"}
 
 
@@ -121,3 +125,49 @@ async def test_unleashs_client_reports_a_key_that_is_not_valid(sqlite: Store, or
         await page.evaluate("([...given]) => unleash(...given)", [server.url, "nobody", {}])
         await page.wait_for_function("errors.length > 0")
         assert next(each["code"] for each in await page.evaluate("errors")) == 401
+
+
+async def test_both_answer_every_case_as_the_specification_says(sqlite: Store, origin: str) -> None:
+    keys = await test_ofrep.store_cases(sqlite)
+    counts = [0, 0]
+    async with ServerProcess(sqlite, {"FLAGSTAFF_ACCESS_LOG": "off"}) as server, opened(origin) as page:
+
+        async def ask(client: str, *given: object) -> Any:
+            return json.loads(await page.evaluate(f"given => {client}(...given)", [server.url, *given]))
+
+        for name, (document, key) in keys.items():
+            cases = [each for each in test_frontend.questions_of(document) if test_frontend.fits_an_address(each[1])]
+            answers = await ask("askUnleash", key, json.dumps([case[:2] for case in cases]))
+            test_frontend.check_answers(answers, cases)
+            questions = list(test_ofrep.questions_of(document))
+            answers = await ask("askOpenFeature", key, name, json.dumps([question for question, _ in questions]))
+            for theirs, (question, ours) in zip((Details(**each) for each in answers), questions, strict=True):
+                assert theirs._replace(reason="") == ours._replace(reason=""), (name, question)
+            counts = [counts[0] + len(cases), counts[1] + len(questions)]
+    assert counts > [500, 1000]
+
+
+async def test_openfeatures_client_keeps_its_flags_beyond_the_limit_and_gets_new_ones_after_it(
+    sqlite: Store, origin: str
+) -> None:
+    async with ServerProcess(sqlite, LIMIT) as server, shop(server) as (caller, flag, key), opened(origin) as page:
+        async with page.expect_response(is_refusal):
+            await page.evaluate("([...given]) => openFeature(...given)", [server.url, key, ADA, {"pollInterval": 100}])
+        assert await page.evaluate("client.getBooleanValue('checkout', false)") is True
+        assert (await caller.post(f"{flag_path(flag)}/toggle", json={"enabled": False})).status_code == 200
+        await page.wait_for_function("!client.getBooleanValue('checkout', true)")
+
+
+async def test_unleashs_client_keeps_its_flags_beyond_the_limit_and_gets_new_ones_after_it(
+    sqlite: Store, origin: str
+) -> None:
+    async with ServerProcess(sqlite, LIMIT) as server, shop(server) as (caller, flag, key), opened(origin) as page:
+        async with page.expect_response(is_refusal):
+            await page.evaluate("([...given]) => unleash(...given)", [server.url, key, {"userId": "ada"}, 0.1])
+        assert await page.evaluate("toggles.isEnabled('checkout')") is True
+        assert (await caller.post(f"{flag_path(flag)}/toggle", json={"enabled": False})).status_code == 200
+        await page.wait_for_function("!toggles.isEnabled('checkout')")
+
+
+def is_refusal(response: Response) -> bool:
+    return response.status == 429 and int(response.headers["retry-after"]) >= 1

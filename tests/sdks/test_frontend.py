@@ -1,7 +1,7 @@
 """Unleash's released client for browsers, unmodified, against a real server, which evaluates the flags for it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -57,6 +57,18 @@ def fits_an_address(user: Json) -> bool:
     return is_sound and len(quote(json.dumps(user))) < 4_000
 
 
+def check_answers(answers: Sequence[Any], questions: Sequence[tuple[str, Json, list[Any]]]) -> None:
+    """Assert that a client has the right answers."""
+    for theirs, (flag, user, (is_on, variant, value)) in zip(answers, questions, strict=True):
+        assert theirs[:2] == [is_on, variant], (flag, user)
+        ours = payload(value)
+        assert (theirs[2] and theirs[2]["type"]) == (ours and ours["type"]), (flag, user)
+        if ours and ours["type"] != "string":
+            assert json.loads(theirs[2]["value"]) == value
+        elif ours:
+            assert theirs[2] == ours
+
+
 @each_method
 async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, method: str) -> None:
     keys = await store_cases(sqlite)
@@ -66,14 +78,7 @@ async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, m
             assert await client.connect(key, name)
             questions = [each for each in questions_of(document) if method == "POST" or fits_an_address(each[1])]
             answers = await client.ask([(flag, user) for flag, user, _ in questions], name)
-            for theirs, (flag, user, (is_on, variant, value)) in zip(answers, questions, strict=True):
-                assert theirs[:2] == [is_on, variant], (name, flag, user)
-                ours = payload(value)
-                assert (theirs[2] and theirs[2]["type"]) == (ours and ours["type"]), (name, flag, user)
-                if ours and ours["type"] != "string":
-                    assert json.loads(theirs[2]["value"]) == value
-                elif ours:
-                    assert theirs[2] == ours
+            check_answers(answers, questions)
             count += len(questions)
         assert count > 500
         assert "properties" not in server.log

@@ -26,7 +26,7 @@ from flagstaff.services.sdk_keys import WantedKey
 from flagstaff.settings import Settings
 from tests.spec.test_evaluation_cases import FILES, read_condition, targeted
 from tests.spec.test_local_evaluation import asked, translated
-from tests.support.api import Json, created, environment_path, flag_path
+from tests.support.api import Json, environment_path, flag_path
 from tests.support.applications import WITHOUT_STREAM, Application, is_ascii, until
 from tests.support.builders import make_environment, make_flag, make_project, make_segment, store_all
 from tests.support.built import LANGUAGES
@@ -221,28 +221,6 @@ async def test_an_application_keeps_its_flags_while_the_server_restarts(
         assert await app.is_on(shop.flag.key)
         await server.start()
         assert await app.is_on(shop.flag.key)
-        async with signed_in(server) as caller:
-            await toggle(caller, shop)
-        await until_it_is(app, shop, on=False)
-
-
-async def test_an_application_that_asks_for_changes_has_each_of_them_also_after_a_restart(
-    sqlite: Store, shop: Shop
-) -> None:
-    async with running(sqlite, "node", "delta") as (server, app):
-        assert await app.connect(shop.key)
-        async with signed_in(server) as caller:
-            await toggle(caller, shop)
-            await until_it_is(app, shop, on=False)
-            other = created(await caller.post(f"{shop.path}/flags", json={"name": "Other", "key": "other"}))
-            assert (await caller.post(f"{flag_path(other)}/toggle")).status_code == 200
-            await until(lambda: app.is_on("other"))
-            assert (await caller.delete(flag_path(other))).status_code == 204
-            await toggle(caller, shop)
-            await until_it_is(app, shop, on=True)
-            assert not await app.is_on("other")
-        await server.stop()
-        await server.start()
         async with signed_in(server) as caller:
             await toggle(caller, shop)
         await until_it_is(app, shop, on=False)
