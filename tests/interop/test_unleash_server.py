@@ -3,6 +3,7 @@
 Run with `make test-sdks`. docs/unleash-sdks.md has the results.
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -124,6 +125,8 @@ def reason(pair: Pair, flag: Json, context: Json, here: Result, *, is_local: boo
         return "nothing to divide the user by"
     if is_local and not here.enabled and flag["key"] in pair.left_out:
         return "left out"
+    if is_local and "" in context["properties"].values() and '"negate": true' in json.dumps(families):
+        return "empty and negated"
     needs_off = [pair.flags[each["flag_key"]] for each in flag["prerequisites"] if not each["enabled"]]
     if not is_local and any(not each["enabled"] for each in needs_off):
         return "needs a flag that is turned off"
