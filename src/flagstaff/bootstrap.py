@@ -6,6 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import httpx
 import structlog
@@ -34,6 +35,7 @@ from flagstaff.runtime.applications import Applications, Noted
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.local_flags import LocalFlagsCache
 from flagstaff.runtime.propagation import propagate
+from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.sdk_keys import SdkKeys
 from flagstaff.runtime.snapshots import Snapshots
@@ -64,6 +66,7 @@ from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
+from flagstaff.services.revisions import load_revisions
 from flagstaff.services.rules import Rules
 from flagstaff.services.sdk_keys import SdkKeys as ManagedKeys
 from flagstaff.services.sealing import Sealer
@@ -336,7 +339,10 @@ class Flagstaff:
         request_ids = RequestIds()
         cross_origin = CrossOrigin(self._settings.cors_origins)
         translations = Translations(self._supervisor)
-        ofrep = Ofrep(self.sdk_keys, evaluations, translations)
+        read_your_writes = ReadYourWrites(
+            self.snapshots, load_revisions=partial(load_revisions, self.database), supervisor=self._supervisor
+        )
+        ofrep = Ofrep(self.sdk_keys, evaluations, translations, read_your_writes)
         streaming = StreamingRoute(self.sdk_keys.find, self.local_flags, self.streams, self.applications)
         protocols: Protocols = {  # longer ones come first
             OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, stream_tokens, self.streams),
@@ -350,6 +356,7 @@ class Flagstaff:
             state,
             evaluate,
             protocols,
+            read_your_writes=read_your_writes,
             request_ids=request_ids,
             cross_origin=cross_origin,
             access_log=self._settings.access_log,

@@ -283,6 +283,21 @@ async def test_a_change_that_the_other_instance_cannot_load_is_not_called_done_u
     assert await scene.is_on_at_second()
 
 
+async def test_who_demands_a_change_that_the_other_instance_cannot_load_does_not_get_the_old_state(
+    scene: Scene, role: str, administrator: asyncpg.Connection
+) -> None:
+    await administrator.execute(f"REVOKE SELECT ON rules FROM {role}")
+    toggle = await scene.toggle()
+    demand = {"flagstaff-min-revision": toggle.headers["flagstaff-revision"], "x-sdk-key": scene.sdk_key}
+    body = {"environment": "production"}
+    check_stored_but_unconfirmed(toggle)
+    assert await scene.is_on_at_second(), "it could load the new state"
+    assert (await scene.second.post("/sdk/v1/evaluate", json=body, headers=demand)).status_code == 503
+    await administrator.execute(f"GRANT SELECT ON rules TO {role}")
+    answer = await scene.second.post("/sdk/v1/evaluate", json=body, headers=demand)
+    assert answer.json()["flags"][scene.flag["key"]]["enabled"] is False
+
+
 async def test_a_change_waits_for_an_instance_that_can_load_it_a_little_later(
     scene: Scene, role: str, administrator: asyncpg.Connection
 ) -> None:

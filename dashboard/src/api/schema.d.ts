@@ -12127,7 +12127,10 @@ export interface operations {
     evaluate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The number in `Flagstaff-Revision` of a change's response. The answer contains the change, or is a 503. */
+                "Flagstaff-Min-Revision"?: number;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12151,6 +12154,8 @@ export interface operations {
             /** @description The flags by key. */
             200: {
                 headers: {
+                    /** @description The revision of the environment's state that the answer is from. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12225,7 +12230,10 @@ export interface operations {
     evaluate_flag: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The number in `Flagstaff-Revision` of a change's response. The answer contains the change, or is a 503. */
+                "Flagstaff-Min-Revision"?: number;
+            };
             path: {
                 flag_key: string;
             };
@@ -12251,6 +12259,8 @@ export interface operations {
             /** @description The flag. */
             200: {
                 headers: {
+                    /** @description The revision of the environment's state that the answer is from. */
+                    "Flagstaff-Revision"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,5 +1,16 @@
-"""Which revision of a project a request has made."""
+"""Which revision of a project a request has made, and which revisions are committed."""
 
-from flagstaff.storage.revisions import watch_revision
+from collections.abc import Mapping
+from uuid import UUID
 
-__all__ = ["watch_revision"]
+from flagstaff.domain.revisions import Revision
+from flagstaff.storage.database import Database
+from flagstaff.storage.revisions import list_revisions, watch_revision
+
+__all__ = ["load_revisions", "watch_revision"]
+
+
+async def load_revisions(database: Database, project_id: UUID) -> Mapping[UUID, Revision]:
+    """The committed revisions of a project's environments, by id. It checks no permission: the runtime asks."""
+    async with database.read() as connection:
+        return await list_revisions(connection, project_id)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.projects import Environment
+from flagstaff.domain.revisions import Revision
 from flagstaff.domain.sdk_keys import hash_sdk_key
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.assembly import assemble
@@ -17,7 +18,6 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
 from flagstaff.storage import changes, environments, flags, projects, revisions, rules, sdk_keys, segments
 from flagstaff.storage.database import Connection, Database
-from flagstaff.storage.revisions import Revision
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64

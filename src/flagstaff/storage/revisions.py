@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.changes import Scope
+from flagstaff.domain.revisions import Revision
 from flagstaff.storage import tables
 
 _project: sa.BindParameter[UUID] = sa.bindparam("project")
@@ -36,13 +36,6 @@ _of_project = (
 )
 _latest = sa.select(_projects.c.revision).where(_projects.c.id == _project)
 _of_environment = _of_project.where(_environments.c.id == _environment)
-
-
-class Revision(NamedTuple):
-    """The revision of an environment, and of its project when it was read: all changes up to `project` are in it."""
-
-    environment: int
-    project: int
 
 
 @dataclass

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff import __version__
 from flagstaff.domain.errors import Error
+from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
@@ -196,6 +197,7 @@ def create_app(
     evaluate: Evaluate,
     protocols: Protocols,
     *,
+    read_your_writes: ReadYourWrites,
     request_ids: RequestIds,
     cross_origin: CrossOrigin,
     access_log: bool,
@@ -208,7 +210,7 @@ def create_app(
         setattr(api.state, part.name, getattr(state, part.name))
     api.state.readiness = Shared(state.check_readiness)
     api.state.figures = Shared(state.render_figures)
-    evaluate_route = EvaluateRoute(evaluate, state.limits)
+    evaluate_route = EvaluateRoute(evaluate, state.limits, read_your_writes)
     keyed = IdempotencyKeys(api, state.idempotency)
     demanding = SecondFactorDemand(RevisionHeader(keyed), state.instance)
     others = Authentication(demanding, state.sessions, state.access_tokens, state.limits)

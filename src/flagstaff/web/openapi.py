@@ -13,6 +13,7 @@ from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
 from flagstaff.web.management.revisions import HEADER as REVISION
 from flagstaff.web.management.revisions import makes_revision
 from flagstaff.web.sdk.evaluate import PATH
+from flagstaff.web.sdk.revisions import MIN_REVISION
 
 _DESCRIPTION = """Self-hosted feature flags.
 
@@ -21,11 +22,24 @@ SDK key.
 Every error is a problem document (RFC 9457). Every response carries `X-Request-ID`.
 """
 
+_MINIMUM_REVISION = {
+    "name": MIN_REVISION,
+    "in": "header",
+    "required": False,
+    "description": "The number in `Flagstaff-Revision` of a change's response. The answer contains the change, or is a "
+    "503.",
+    "schema": {"type": "integer", "minimum": 0, "maximum": 10**18 - 1},
+}
+_ANSWERED_REVISION = {
+    "description": "The revision of the environment's state that the answer is from.",
+    "schema": {"type": "integer"},
+}
 _EVALUATE: dict[str, Any] = {
     "tags": ["Evaluation"],
     "summary": "Evaluate",
     "description": "Every flag of an environment for one user, with the reason. On any other status, treat all as off.",
     "operationId": "evaluate",
+    "parameters": [_MINIMUM_REVISION],
     "security": [{"SDKKey": []}],
     "requestBody": {
         "required": True,
@@ -47,6 +61,7 @@ _EVALUATE: dict[str, Any] = {
     "responses": {
         "200": {
             "description": "The flags by key.",
+            "headers": {REVISION: _ANSWERED_REVISION},
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EvaluateOut"}}},
         },
         **{str(status): answer for status, answer in problems(400, 401, 404, 413, 429, 500, 503).items()},
@@ -76,11 +91,15 @@ _EVALUATE_ONE = {
     "summary": "Evaluate a flag",
     "description": "One flag of an environment for one user, with the reason. On any other status, treat it as off.",
     "operationId": "evaluate_flag",
-    "parameters": [{"name": "flag_key", "in": "path", "required": True, "schema": {"type": "string"}}],
+    "parameters": [
+        {"name": "flag_key", "in": "path", "required": True, "schema": {"type": "string"}},
+        _MINIMUM_REVISION,
+    ],
     "responses": {
         **_EVALUATE["responses"],
         "200": {
             "description": "The flag.",
+            "headers": {REVISION: _ANSWERED_REVISION},
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EvaluatedFlag"}}},
         },
         "404": {**_EVALUATE["responses"]["404"], "description": "The project has no such environment or flag."},

@@ -76,6 +76,8 @@ SAME = {
     "many headers": lambda key: request(key, BODY, *(b"X-%d: x" % number for number in range(80))),
     "a long header": lambda key: request(key, BODY, b"X: " + b"x" * 20 * KIB),
     "a long body": lambda key: request(key, BODY[:-2] + b',"custom_attributes":{"x":"%s"}}}' % (b"x" * 200 * KIB)),
+    "a demand for a revision": lambda key: request(key, BODY, b"Flagstaff-Min-Revision: 1"),
+    "a demand for no revision": lambda key: request(key, BODY, b"Flagstaff-Min-Revision: x"),
     "no key": lambda key: request(key).replace(b"X-SDK-Key", b"X-Other-Key"),
     "an empty key": lambda _: request(b""),
     "two keys": lambda key: request(key, BODY, b"X-SDK-Key: other"),
@@ -145,11 +147,12 @@ async def test_the_answer_has_every_header_in_its_place(connection: Connection, 
         ("date", "Fri, 20 Nov 2026 10:00:00 GMT"),
         ("content-type", "application/json"),
         ("content-length", str(len(answer.body))),
+        ("flagstaff-revision", "4"),
         ("x-request-id", "r1"),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("access-control-allow-origin", "*"),
-        ("access-control-expose-headers", "Retry-After, X-Request-ID"),
+        ("access-control-expose-headers", "Flagstaff-Revision, Retry-After, X-Request-ID"),
     )
 
 

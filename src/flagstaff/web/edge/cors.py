@@ -6,11 +6,11 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 _ANY: Headers = (
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"Retry-After, X-Request-ID"),
+    (b"access-control-expose-headers", b"Flagstaff-Revision, Retry-After, X-Request-ID"),
 )
 _PROTOCOLS: Headers = (
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"ETag, Retry-After, X-Request-ID"),
+    (b"access-control-expose-headers", b"ETag, Flagstaff-Revision, Retry-After, X-Request-ID"),
 )
 _API_EXPOSED = (
     b"access-control-expose-headers",
@@ -18,7 +18,7 @@ _API_EXPOSED = (
 )
 _SDK_PREFLIGHT: Headers = (
     (b"access-control-allow-methods", b"POST"),
-    (b"access-control-allow-headers", b"Content-Type, X-SDK-Key, X-Request-ID"),
+    (b"access-control-allow-headers", b"Content-Type, X-SDK-Key, Flagstaff-Min-Revision, X-Request-ID"),
     (b"access-control-max-age", b"86400"),
 )
 # Clients add headers of their own; `*` does not cover Authorization.

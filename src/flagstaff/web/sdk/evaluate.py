@@ -30,6 +30,8 @@ from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.invalid import evaluate_mistakes
 
 PATH = "/sdk/v1/evaluate"
+Answer = tuple[bytes, int]
+"""The body of an answer, and the revision of the environment's state that it is from."""
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
 
@@ -70,8 +72,8 @@ class Evaluate:
             raise _no_key()
         return access
 
-    def answer(self, access: Access, body: bytes) -> bytes:
-        """The body of a 200. Call it right after the key is found, so that no newer version can have replaced it.
+    def answer(self, access: Access, body: bytes) -> Answer:
+        """A 200. Call it right after the key is found, so that no newer version can have replaced it.
 
         Raises:
             Error: UNAUTHENTICATED (the key has expired), LIMITED (its uses), INVALID, FORBIDDEN or NOT_FOUND (the
@@ -83,20 +85,20 @@ class Evaluate:
         if known is None:
             answer, recorded = evaluate(environment, user_id, user_email)
             self._record(environment, user_id, user_email, recorded)
-            return answer
+            return answer, environment.revision
         attributes, at = self._with_time(environment, known)
         answer, recorded = evaluate(environment, user_id, user_email, attributes, known.holding)
         self._record(environment, user_id, user_email, recorded, known.kept, at)
-        return answer
+        return answer, environment.revision
 
-    def answer_flag(self, access: Access, body: bytes, flag_key: str) -> bytes:
-        """The body of a 200 about one flag.
+    def answer_flag(self, access: Access, body: bytes, flag_key: str) -> Answer:
+        """A 200 about one flag.
 
         Raises:
             Error: those of `answer`, and NOT_FOUND (the flag).
         """
         environment, context = self._read(access, body)
-        return render_decision(environment, self._decide_flag(environment, context, flag_key))
+        return render_decision(environment, self._decide_flag(environment, context, flag_key)), environment.revision
 
     def _read(self, access: Access, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
         """The environment and the user.

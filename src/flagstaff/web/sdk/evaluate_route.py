@@ -2,18 +2,22 @@
 
 from starlette.types import Receive, Scope, Send
 
+from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import MethodNotAllowedError
 from flagstaff.web.edge.limits import Limits
+from flagstaff.web.sdk.entity_tags import send_json
 from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
+from flagstaff.web.sdk.revisions import demanded_in, revision_header
 
 
 class EvaluateRoute:
     """Reads a request, has `Evaluate` answer it and sends the answer; the edge handles errors."""
 
-    def __init__(self, evaluate: Evaluate, limits: Limits) -> None:
+    def __init__(self, evaluate: Evaluate, limits: Limits, read_your_writes: ReadYourWrites) -> None:
         self._evaluate = evaluate
         self._limits = limits
+        self._read_your_writes = read_your_writes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
@@ -23,10 +27,13 @@ class EvaluateRoute:
         body = await read_body(receive)
         if body is None:
             return
-        access = self._evaluate.find(sdk_key) or await self._evaluate.load(sdk_key)
-        flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
+        demanded = demanded_in(scope["headers"])
         evaluate = self._evaluate
-        answer = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": answer})
+        access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)
+        if demanded is not None:
+            await self._read_your_writes.reach(access.project, demanded)
+            access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)  # of the present snapshot
+        flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
+        answered = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)
+        answer, revision = answered
+        await send_json(answer, send, [revision_header(revision)])

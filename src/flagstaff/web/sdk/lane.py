@@ -24,6 +24,8 @@ from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol, Phase
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.responses import raw_response
+from flagstaff.web.sdk.entity_tags import tag_header
+from flagstaff.web.sdk.revisions import DEMAND, revision_header
 from flagstaff.web.sdk.ways import Way
 
 _END = b"\r\n\r\n"
@@ -31,6 +33,8 @@ _HEAD_MAX_BYTES = 4 * 1024
 _MAX_KNOWN_HEADS = 1024
 _MAX_HEADERS = 50
 _HELD_MAX_BYTES = 16 * 1024  # of an incomplete request, which no limit has counted yet
+
+_NEED_THE_ROUTE = frozenset({b"expect", b"transfer-encoding", DEMAND})
 
 _REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of a microsecond
 
@@ -171,14 +175,14 @@ class LaneProtocol(BoundedProtocol):
             return False
         if answered is None:
             return False
-        tag, answer = answered
+        tag, answer, revision = answered
         if answer is None:
-            self._answer_otherwise(Problem(304, ((b"etag", f'"{tag}"'.encode()),), b""), head, request_id)
+            self._answer_otherwise(Problem(304, (tag_header(tag), revision_header(revision)), b""), head, request_id)
             return True
         lane.responses[200] += 1
         with_tag = f'\r\netag: "{tag}"' if tag else ""
-        length_and_id = f"{len(answer)}{with_tag}\r\nx-request-id: {request_id}".encode()
-        self.transport.write(b"".join((lane.start(self.server_state), length_and_id, head.entrance.tail, answer)))
+        own = f"{len(answer)}{with_tag}\r\nflagstaff-revision: {revision}\r\nx-request-id: {request_id}".encode()
+        self.transport.write(b"".join((lane.start(self.server_state), own, head.entrance.tail, answer)))
         return True
 
     def _answer_otherwise(self, answer: Problem, head: Head, request_id: str) -> None:
@@ -223,7 +227,7 @@ def _parse(data: bytes, entrance: Entrance) -> Head | None:
     if not collector.is_complete or collector.has_body or not parser.should_keep_alive() or parser.should_upgrade():
         return None
     given = dict(collector.headers)
-    if b"expect" in given or b"transfer-encoding" in given or len(collector.headers) > _MAX_HEADERS:
+    if not _NEED_THE_ROUTE.isdisjoint(given) or len(collector.headers) > _MAX_HEADERS:
         return None
     if len(given) != len(collector.headers) or not is_host(given.get(b"host", b"/")):
         return None  # a header twice, or a head that `heads.objection` judges

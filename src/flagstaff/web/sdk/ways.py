@@ -17,23 +17,24 @@ class Way(NamedTuple):
     """A kind of request, by its path.
 
     `admit` counts a request of a client. `answer` gets what the key opens, the body, and the headers that ask for a
-    304; it returns the answer's tag, which may be empty, and its body, which is None for a client that has it. It
-    returns None for a request that has to wait. Both raise Errors, to which `form` gives the protocol's form.
+    304; it returns the answer's tag, which may be empty, its body, which is None for a client that has it, and the
+    revision that it is from. It returns None for a request that has to wait. Both raise Errors, to which `form` gives
+    the protocol's form.
     """
 
     path: str
     key_in: Callable[[Headers], str]
     find: Callable[[str], Access | None]
     admit: Callable[[Hashable], None]
-    answer: Callable[[Access, bytes, Headers], tuple[str, bytes | None] | None]
+    answer: Callable[[Access, bytes, Headers], tuple[str, bytes | None, int] | None]
     form: Callable[[Problem], Problem]
 
 
 def evaluate_way(evaluate: Evaluate) -> Way:
     """Evaluations of all flags."""
 
-    def answer(access: Access, body: bytes, _: Headers) -> tuple[str, bytes]:
-        return "", evaluate.answer(access, body)
+    def answer(access: Access, body: bytes, _: Headers) -> tuple[str, bytes, int]:
+        return "", *evaluate.answer(access, body)
 
     return Way(PATH, sdk_key_in, evaluate.find, evaluate.admit, answer, lambda problem: problem)
 

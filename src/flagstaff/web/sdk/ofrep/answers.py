@@ -3,28 +3,50 @@
 from flagstaff.evaluation.dialects import Rendered, write_alone
 from flagstaff.evaluation.ofrep import OFREP
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
+from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.runtime.sdk_keys import Access, SdkKeys
 from flagstaff.runtime.translations import Translations
 from flagstaff.web.sdk.access import not_valid, open_access
 from flagstaff.web.sdk.entity_tags import Headers, has_answer
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.ofrep.requests import IDENTIFIERS, credential_in, read_request
+from flagstaff.web.sdk.revisions import demanded_in
 
 
 class Ofrep:
     """Answers OFREP requests; every outcome other than 200 and 304 is raised as an Error."""
 
-    def __init__(self, sdk_keys: SdkKeys, evaluations: Evaluations, translations: Translations) -> None:
+    def __init__(
+        self,
+        sdk_keys: SdkKeys,
+        evaluations: Evaluations,
+        translations: Translations,
+        read_your_writes: ReadYourWrites,
+    ) -> None:
         self.find = sdk_keys.known.get
         """What an SDK key opens, if it is already known."""
         self._find_and_use = sdk_keys.find
         self._use = sdk_keys.use
         self._evaluations = evaluations
         self._translations = translations
+        self._open = sdk_keys.open
+        self._read_your_writes = read_your_writes
 
     async def open(self, headers: Headers) -> tuple[Access, EnvironmentSnapshot]:
-        """What the SDK key in a request's headers opens; raises the errors of `open_access`."""
-        return await open_access(self._find_and_use, credential_in(headers))
+        """What the SDK key in a request's headers opens, with the revision that the request demands.
+
+        Raises:
+            Error: those of `open_access` and of `ReadYourWrites.reach`, and INVALID.
+        """
+        demanded, credential = demanded_in(headers), credential_in(headers)
+        access, environment = await open_access(self._find_and_use, credential)
+        if demanded is None:
+            return access, environment
+        await self._read_your_writes.reach(access.project, demanded)
+        return await open_access(self._open_again, credential)
+
+    async def _open_again(self, key: str) -> Access | None:
+        return self.find(key) or await self._open(key)
 
     async def answer_all(self, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
         """The answer about all flags; raises Error INVALID."""
@@ -35,8 +57,8 @@ class Ofrep:
         context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
         return write_alone(OFREP, environment, self._evaluations.one_flag(environment, context, flag_key))
 
-    def answer_at_once(self, access: Access, body: bytes, headers: Headers) -> tuple[str, bytes | None] | None:
-        """The tag and the body of an answer about all flags; no body for a client that has it.
+    def answer_at_once(self, access: Access, body: bytes, headers: Headers) -> tuple[str, bytes | None, int] | None:
+        """The tag, the body and the revision of an answer about all flags; no body for a client that has it.
 
         None if there is something to wait for.
 
@@ -50,7 +72,7 @@ class Ofrep:
         if not self._use(access):
             raise not_valid()
         answer = self._answer_in(translation, environment, body)
-        return answer.tag, None if has_answer(headers, answer.tag) else answer.body
+        return answer.tag, None if has_answer(headers, answer.tag) else answer.body, environment.revision
 
     def _answer_in(self, translation: Translation, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
         context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)

@@ -10,6 +10,7 @@ from flagstaff.web.sdk.entity_tags import send_json, send_tagged
 from flagstaff.web.sdk.ofrep.answers import Ofrep
 from flagstaff.web.sdk.ofrep.errors import PATH
 from flagstaff.web.sdk.ofrep.streams import offer, wants_stream
+from flagstaff.web.sdk.revisions import revision_header
 
 
 class OfrepRoute:
@@ -30,11 +31,12 @@ class OfrepRoute:
             return
         access, environment = await self._ofrep.open(scope["headers"])
         if path != PATH:
-            await send_json(self._ofrep.answer_one(environment, body, path.removeprefix(f"{PATH}/")), send)
+            answer = self._ofrep.answer_one(environment, body, path.removeprefix(f"{PATH}/"))
+            await send_json(answer, send, [revision_header(environment.revision)])
             return
-        answer = await self._ofrep.answer_all(environment, body)
-        body, tag = answer.body, answer.tag
+        whole = await self._ofrep.answer_all(environment, body)
+        body, tag = whole.body, whole.tag
         if wants_stream(scope["query_string"]):  # others do not know the member, and some refuse it
             offered = offer(self._stream_tokens, access)
             body, tag = body[:-1] + offered.member + body[-1:], tag + offered.tag
-        await send_tagged(body, tag, scope["headers"], send)
+        await send_tagged(body, tag, scope["headers"], send, [revision_header(environment.revision)])

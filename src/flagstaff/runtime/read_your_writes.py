@@ -1,0 +1,81 @@
+"""Read your writes: answers wait until this instance serves the revision that a request demands.
+
+A change's response leaves when all instances that are in touch serve the change. One that is not in touch may still
+answer from an older state; a request that names the revision it has seen gets the new state from it, or an error.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from uuid import UUID
+
+from flagstaff.domain.errors import Error, unavailable
+from flagstaff.domain.revisions import Revision
+from flagstaff.evaluation.snapshot import ProjectSnapshot
+from flagstaff.runtime.snapshots import Snapshots
+from flagstaff.runtime.supervisor import Supervisor
+
+WAIT_SECONDS = 1.0
+"""For how long a request waits."""
+
+LoadRevisions = Callable[[UUID], Awaitable[Mapping[UUID, Revision]]]
+"""Loads the revisions of a project's environments by their ids; sees everything that was committed before the call."""
+
+
+class ReadYourWrites:
+    """Finds out whether the snapshots have a revision, and loads those that do not."""
+
+    def __init__(self, snapshots: Snapshots, *, load_revisions: LoadRevisions, supervisor: Supervisor) -> None:
+        self._snapshots = snapshots
+        self._load_revisions = load_revisions
+        self._supervisor = supervisor
+        # By project: a revision whose changes its snapshot has, even if none of its environments has this number.
+        self._reached: dict[UUID, int] = {}
+        self._checks: dict[UUID, asyncio.Task[None]] = {}
+        snapshots.observe(self._swap)
+
+    async def reach(self, project: ProjectSnapshot, revision: int) -> None:
+        """Return when the project's present snapshot has all changes up to a revision.
+
+        Raises:
+            Error: UNAVAILABLE if it does not within `WAIT_SECONDS`, or if the project has no such revision.
+        """
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._reach(project, revision)
+        except TimeoutError:
+            raise _not_reached(revision) from None
+
+    async def _reach(self, project: ProjectSnapshot, revision: int) -> None:
+        project_id = project.project_id
+        if all(max(each.revision, each.read_at) >= revision for each in project.environments.values()):
+            return
+        while self._reached.get(project_id, 0) < revision:
+            # A check that runs already may have read before the revision was committed.
+            shared = self._checks.get(project_id)
+            await asyncio.shield(shared or self._begin_check(project_id))
+            if shared is None and self._reached.get(project_id, 0) < revision:
+                raise _not_reached(revision)
+
+    def _begin_check(self, project_id: UUID) -> asyncio.Task[None]:
+        task = self._supervisor.spawn("revision check", self._check(project_id))
+        self._checks[project_id] = task
+        task.add_done_callback(lambda _: self._checks.pop(project_id, None))
+        return task
+
+    async def _check(self, project_id: UUID) -> None:
+        """Note up to which revision the snapshot has all changes, loading it again if it lacks some."""
+        committed = await self._load_revisions(project_id)
+        loaded = self._snapshots.loaded.get(project_id)
+        served = {each.environment_id: each.revision for each in loaded.environments.values()} if loaded else {}
+        if any(served.get(key, -1) < each.environment for key, each in committed.items()):
+            await self._snapshots.refresh(project_id)
+        for each in committed.values():
+            self._reached[project_id] = max(each.project, self._reached.get(project_id, 0))
+
+    def _swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
+        if project is None:
+            self._reached.pop(project_id, None)
+
+
+def _not_reached(revision: int) -> Error:
+    return unavailable(f"This instance does not have the revision {revision} of the project. Try again shortly.")

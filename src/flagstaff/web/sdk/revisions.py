@@ -1,0 +1,28 @@
+"""The revision of answers, and the one that a request demands: `Flagstaff-Revision` and `Flagstaff-Min-Revision`."""
+
+import re
+
+from flagstaff.domain.errors import Code, Error
+from flagstaff.web.sdk.entity_tags import Headers
+
+MIN_REVISION = "Flagstaff-Min-Revision"
+DEMAND = MIN_REVISION.lower().encode()
+_number = re.compile(rb"[0-9]{1,18}")
+
+
+def demanded_in(headers: Headers) -> int | None:
+    """The revision that a request demands; None if it demands none. Raises Error INVALID unless it is a number."""
+    given = [value for name, value in headers if name == DEMAND]
+    if not given:
+        return None
+    if len(given) > 1 or not _number.fullmatch(given[0]):
+        raise Error(
+            Code.INVALID,
+            f"The header {MIN_REVISION} is not a number. Send the one in Flagstaff-Revision of a change's response.",
+        )
+    return int(given[0])
+
+
+def revision_header(revision: int) -> tuple[bytes, bytes]:
+    """The header with the revision of the environment's state that an answer is from."""
+    return (b"flagstaff-revision", b"%d" % revision)

@@ -1,0 +1,121 @@
+"""Flagstaff-Revision of answers, and Flagstaff-Min-Revision: no answer is older than the revision that it demands."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.changes import Scope
+from flagstaff.storage import tables
+from flagstaff.storage.revisions import advance
+from tests.support.api import Caller, Json, flag_path, project_path
+from tests.support.sdk_keys import KeyMaker
+
+REVISION, DEMAND = "flagstaff-revision", "flagstaff-min-revision"
+WAYS = ("/sdk/v1/evaluate", "/sdk/v1/evaluate/new-checkout", "/ofrep/v1/evaluate/flags", "/ofrep/v1/evaluate/flags/x")
+NO_NUMBERS = [("",), ("x",), ("-1",), ("1.5",), ("9" * 19,), ("1" * 900,), ("1", "1")]
+
+Ask = Callable[..., Awaitable[httpx.Response]]
+
+
+@pytest.fixture
+async def flag(ada: Caller, environment: Json) -> Json:
+    """A flag that is on."""
+    return await ada.create_flag(environment)
+
+
+@pytest.fixture
+async def ask(client: Caller, keys: KeyMaker, project: Json, environment: Json, flag: Json) -> Ask:
+    """Ask on one of the ways, demanding revisions. The project is loaded."""
+    sdk_key = await keys.create(environment)
+    assert (await client.evaluate(project["sdk_key"])).status_code == 200
+
+    async def send(way: str, *demands: object) -> httpx.Response:
+        body = {"context": {"targetingKey": "ada"}} if "ofrep" in way else {"environment": "production"}
+        headers = [("x-sdk-key", project["sdk_key"]), ("authorization", f"Bearer {sdk_key}")]
+        return await client.post(way, json=body, headers=[*headers, *((DEMAND, str(each)) for each in demands)])
+
+    return send
+
+
+async def turn_off_unheard(flagstaff: Flagstaff, flag: Json) -> int:
+    """Turn a flag off as an instance does of which this one hears nothing; return the revision."""
+    scope = Scope(UUID(flag["project_id"]), UUID(flag["environment_id"]))
+    async with flagstaff.database.transaction() as transaction:
+        off = sa.update(tables.flags).where(tables.flags.c.id == UUID(flag["id"])).values(enabled=False)
+        await transaction.connection.execute(off)
+        revision = await advance(transaction.connection, scope)
+    assert revision is not None
+    return revision
+
+
+def is_on(answer: httpx.Response) -> bool:
+    """Whether an answer about all flags has the flag on."""
+    assert answer.status_code == 200, answer.text
+    flags = answer.json()["flags"]
+    on: bool = flags[0]["value"] if isinstance(flags, list) else flags["new-checkout"]["enabled"]
+    return on
+
+
+@pytest.mark.parametrize(
+    "demands", [("",), ("x",), ("-1",), ("1.5",), ("9" * 19,), ("1" * 900,), ("1", "1")], ids=lambda given: given[0][:3]
+)
+async def test_what_is_not_one_number_is_refused(ask: Ask, demands: tuple[str, ...]) -> None:
+    for way in WAYS:
+        answer = await ask(way, *demands)
+        assert answer.status_code == 400
+        assert "Flagstaff-Min-Revision is not a number" in answer.text
+
+
+async def test_a_revision_that_does_not_exist_is_unavailable(ask: Ask) -> None:
+    for way in WAYS:
+        answers = await asyncio.gather(*(ask(way, 10**18 - 1) for _ in range(5)))
+        assert {answer.status_code for answer in answers} == {503}
+        assert all("does not have the revision" in answer.text for answer in answers)
+
+
+async def test_without_a_key_the_demand_is_not_looked_at(client: Caller, ask: Ask) -> None:
+    for way in WAYS:
+        assert (await client.post(way, json={}, headers={DEMAND: "1"})).status_code == 401
+
+
+async def test_an_answer_has_the_revision_of_the_last_change(ada: Caller, ask: Ask, flag: Json) -> None:
+    toggled = await ada.post(f"{flag_path(flag)}/toggle")
+    for way in WAYS[:3]:
+        assert (await ask(way)).headers[REVISION] == toggled.headers[REVISION], way
+
+
+async def test_what_this_instance_has_not_heard_of_is_answered_to_whoever_demands_it(
+    flagstaff: Flagstaff, ask: Ask, flag: Json
+) -> None:
+    for way in (WAYS[0], WAYS[2]):
+        assert is_on(await ask(way))
+    revision = await turn_off_unheard(flagstaff, flag)
+    assert is_on(await ask(WAYS[0]))
+    answers = await asyncio.gather(*(ask(way, revision) for way in (WAYS[0], WAYS[2]) for _ in range(5)))
+    assert [is_on(answer) for answer in answers] == [False] * 10
+    assert {answer.headers[REVISION] for answer in answers} == {str(revision)}
+    assert not is_on(await ask(WAYS[0]))
+
+
+async def test_a_change_of_another_environment_is_in_every_answer_without_a_load(
+    flagstaff: Flagstaff, ada: Caller, project: Json, ask: Ask
+) -> None:
+    elsewhere = await ada.create_flag(await ada.get_environment(project, "staging"))
+    before = flagstaff.snapshots.loaded[UUID(project["id"])].environments["production"]
+    revision = int((await ada.post(f"{flag_path(elsewhere)}/toggle")).headers[REVISION])
+    for way in (WAYS[0], WAYS[2]):
+        answer = await ask(way, revision)
+        assert is_on(answer)
+        assert int(answer.headers[REVISION]) < revision
+    assert flagstaff.snapshots.loaded[UUID(project["id"])].environments["production"] is before
+
+
+async def test_a_deleted_project_is_not_answered(ada: Caller, project: Json, ask: Ask) -> None:
+    assert (await ada.delete(project_path(project))).status_code == 204
+    for way in WAYS:
+        assert (await ask(way, 1)).status_code == 401
