@@ -80,7 +80,7 @@ def test_each_help_lists_what_there_is(arguments: list[str], shown: list[str]) -
 def test_it_prints_the_published_openapi_document() -> None:
     result = run("openapi")
     assert result.exit_code == 0
-    assert json.loads(result.stdout) == json.loads((ROOT / "spec" / "openapi.json").read_text())
+    assert json.loads(result.stdout) == json.loads((ROOT / "src" / "flagstaff" / "web" / "openapi.json").read_text())
 
 
 def test_an_unknown_revision_is_refused(folder: Path) -> None:
