@@ -13,7 +13,7 @@ def hydration(flags: LocalFlags) -> bytes:
 
 
 def telling(flags: LocalFlags, changed: Iterable[str], project_id: UUID) -> Generator[None, None, bytes]:
-    """The features with these keys, or that they do not exist any more, in small steps."""
+    """The features with these keys, or the news that they no longer exist, in small steps."""
     events = []
     for key in changed:
         feature = flags.features.get(key)

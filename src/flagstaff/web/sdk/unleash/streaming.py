@@ -1,8 +1,8 @@
 """Unleash's stream of changes, and its `delta`, which answers with the changes since a client's last request.
 
-A stream begins with all features; then it gets the features that a change has altered. So does `delta`: a client gets
-all features if this instance does not know the state that it has. Numbers of events are revisions of the environment,
-the same on all instances.
+A stream begins with all features, and is then sent those that have changed. `delta` answers with all features if this
+instance does not know the state that the client has. Numbers of events are revisions of the environment, the same on
+all instances.
 """
 
 from collections.abc import Awaitable, Callable
