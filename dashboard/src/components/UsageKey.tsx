@@ -36,7 +36,7 @@ export function UsageKey({ project, environment, flag, kind, isOwn, made, onMade
   return (
     <>
       <Text ref={words} tabIndex={-1} size="sm" c="dimmed" className="break">
-        {isOwn ? texts.ownKey : made ? texts.madeKey(made.name) : texts.noKey[kind](environment.name)}
+        {isOwn ? texts.ownKey : made ? texts.madeKey(made.name) : texts.noKey(kind, environment.name)}
       </Text>
       <Group gap="sm">
         {isMissing && (

@@ -1,3 +1,5 @@
+import type { NewSdkKey } from "../api/sdkKeys";
+import { NO_KEY } from "../lib/snippets";
 import type { Language, Way } from "../lib/usage";
 
 export const usage = {
@@ -31,12 +33,8 @@ export const usage = {
   ownKey: "The program contains the project's real SDK key.",
   madeKey: (name: string) =>
     `The program contains the new SDK key “${name}”. It is shown only here, and only until you leave this page.`,
-  noKey: {
-    server: (environment: string) =>
-      `Put a server key of ${environment} in the place of YOUR_SDK_KEY. Keys are shown only when they are created.`,
-    browser: (environment: string) =>
-      `Put a browser key of ${environment} in the place of YOUR_SDK_KEY. Keys are shown only when they are created.`,
-  },
+  noKey: (kind: NewSdkKey["kind"], environment: string) =>
+    `Replace ${NO_KEY} with a ${kind} key of ${environment}. Keys are shown only when they are created.`,
   createKey: "Create a key and fill it in",
   keyName: (flag: string, kind: string) => `Made for ${flag} (${kind})`,
   notCreated: "The SDK key could not be created",
