@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 SNIPPETS = Path(__file__).parents[2] / "dashboard" / "src" / "snippets"
-KINDS = ("boolean", "string", "integer", "float", "object")
 _BLOCK = re.compile(r"^\{\{#([a-z ]+)\}\}\n(.*?)^\{\{/\}\}\n", re.DOTALL | re.MULTILINE)
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -20,7 +19,8 @@ class Usage(NamedTuple):
 def render(language: str, way: str, *, kind: str = "boolean", has_variants: bool = False, **values: str) -> Usage:
     """The program of a language (`python`) for a way to ask (`http`, `openfeature`, `unleash`).
 
-    `kind` is the type of the flag's value. The values are `address`, `key`, `environment` and `flag`.
+    `kind` is the type of the flag's value: `boolean`, `string`, `integer`, `float` or `object`. The values are
+    `address`, `key`, `environment` and `flag`.
     """
     names = {kind, "variant" if has_variants else "plain"}
     template = (SNIPPETS / f"{language}.{way}.snippet").read_text()

@@ -42,7 +42,7 @@ def environ() -> dict[str, str]:
 
 @pytest.fixture
 def settings(store: Store, environ: dict[str, str]) -> Settings:
-    """The settings on a migrated, empty database of each kind."""
+    """The settings on the test's database."""
     return Settings.load({**service_environ(store), **environ})
 
 

@@ -154,7 +154,7 @@ async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, clien
     assert "did you mean" not in field_errors(evaluation)[name]
 
 
-async def test_the_description_of_the_api_is_built_once_and_sent_once(flagstaff: Flagstaff, client: Caller) -> None:
+async def test_the_description_of_the_api_is_read_once_and_sent_once(flagstaff: Flagstaff, client: Caller) -> None:
     async with watch_holds() as holds:
         await ask(flagstaff.asgi, "GET", "/openapi.json")
     assert holds.longest_in_units < LONGEST_UNITS
