@@ -143,11 +143,11 @@ class Streams:
         environment: EnvironmentSnapshot,
         revision: int,
         make_feed: Callable[[], Feed],
-    ) -> None:
+    ) -> Feed:
         """Tell a stream, whose client has this revision, of the states that follow, the present one included.
 
         Await nothing between finding the present `environment` and this. The topic must not be ahead. `make_feed` is
-        called for a topic's first stream.
+        called for a topic's first stream; the feed is returned.
         """
         opened = self._topics.get(topic)
         if opened is None:
@@ -158,6 +158,7 @@ class Streams:
             self._note_told(topic.environment_id, stream.client, revision)
         if environment.revision > revision:
             self._note_news(topic, environment)
+        return opened.feed
 
     def close(self, topic: Topic, stream: Stream) -> None:
         """Forget a stream, which the client or the server has ended."""

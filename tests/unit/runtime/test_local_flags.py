@@ -19,6 +19,7 @@ from flagstaff.evaluation.unleash.past import MAX_CHANGES, MAX_STEPS, Past
 from flagstaff.pacing import finish
 from flagstaff.runtime.local_flags import REMEMBERED, LocalFlagsCache
 from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.web.sdk.unleash.streaming import Features
 from tests.support.builders import make_environment
 
 ENVIRONMENT = make_environment()
@@ -218,3 +219,18 @@ def test_a_prefix_chooses_flags() -> None:
     for number in range(100):
         finish(local.composing(str(number)))
     assert len(local.payloads) <= 16
+
+
+async def test_streams_are_told_of_a_feature_that_is_again_as_it_was_if_one_began_with_it_otherwise(
+    world: World,
+) -> None:
+    """A stream may open while the others are still being told of an earlier state, or cannot be told."""
+    feed, off, on = Features(world.cache), b'{"name":"one","enabled":false}', b'{"name":"one","enabled":true}'
+    for revision, feature in enumerate((off, on), start=1):
+        world.revision, world.features = revision, {"one": feature}
+        feed.note_held(await world.cache.current(snapshot(revision)))
+    world.revision, world.features = 3, {"one": off}
+    told = await feed.news(snapshot(3))
+    assert told is not None
+    assert off in told
+    assert await feed.news(snapshot(3)) is None

@@ -36,16 +36,21 @@ _HEADERS = ((b"cache-control", b"no-cache"),)
 class Features:
     """Tells a topic's streams which features have changed."""
 
-    def __init__(self, flags: LocalFlagsCache, told: LocalFlags) -> None:
-        """`told` is the state that the first stream was sent."""
+    def __init__(self, flags: LocalFlagsCache) -> None:
         self._flags = flags
-        self._told = told
+        self._held: set[LocalFlags] = set()
+
+    def note_held(self, state: LocalFlags) -> None:
+        """Note the state that another stream begins with. It may be one that no event tells of."""
+        self._held.add(state)
 
     async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
-        """The features that differ from what was told last; raises Error UNAVAILABLE."""
-        before, now = self._told, await self._flags.current(environment)
-        self._told = now
-        changed = await in_pieces(now.comparing(before))
+        """The features that differ from a state that a stream has; raises Error UNAVAILABLE."""
+        now = await self._flags.current(environment)
+        held, self._held = self._held, {now}
+        changed: set[str] = set()
+        for state in held:
+            changed.update(await in_pieces(now.comparing(state)))
         if not changed:
             return None
         return event(_UPDATED, now.revision, await in_pieces(telling(now, sorted(changed), environment.project_id)))
@@ -103,7 +108,10 @@ class StreamingRoute:
             # Awaits nothing, because the key's project is loaded.
             _, environment = await open_access(self._find, key, SERVER_ONLY)
             if not self._streams.is_ahead(topic, flags.revision):
-                self._streams.open(topic, stream, environment, flags.revision, partial(Features, self._flags, flags))
+                make_feed = partial(Features, self._flags)
+                feed = self._streams.open(topic, stream, environment, flags.revision, make_feed)
+                assert isinstance(feed, Features)
+                feed.note_held(flags)
                 return flags
 
 
