@@ -93,7 +93,7 @@ async def test_a_key_is_created_filled_in_copied_and_gone_with_the_page(ada: Per
     await open_use(ada, flag)
     await choose(ada, "python", "openfeature")
     await expect(program(ada)).to_contain_text(PLACEHOLDER)
-    await ada.press("Create a key and fill it in")
+    await page.get_by_role("button", name="Create a key and fill it in").dblclick()
     await expect(page.get_by_text("It is shown only here")).to_be_focused()
     await choose(ada, "go", "unleash")
     await expect(program(ada)).not_to_contain_text(PLACEHOLDER)

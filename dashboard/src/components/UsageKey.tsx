@@ -20,8 +20,11 @@ type Props = Pick<FlagPlace, "project" | "environment" | "flag"> & {
 
 export function UsageKey({ project, environment, flag, kind, isOwn, made, onMade }: Props) {
   const words = useRef<HTMLParagraphElement>(null);
+  const isAsked = useRef(false); // the second click of two comes before `isPending`
   const { mutate, isPending } = useCreateSdkKey(project.id);
-  const create = () =>
+  const create = () => {
+    if (isAsked.current) return;
+    isAsked.current = true;
     mutate(
       { name: texts.keyName(flag.key, kind), environment: environment.key, kind },
       {
@@ -30,8 +33,12 @@ export function UsageKey({ project, environment, flag, kind, isOwn, made, onMade
           words.current?.focus(); // the pressed button disappears
         },
         onError: (error) => notifyRefused(texts.notCreated, error),
+        onSettled: () => {
+          isAsked.current = false;
+        },
       },
     );
+  };
   const isMissing = !isOwn && !made;
   return (
     <>
