@@ -50,6 +50,8 @@ class LocalFlagsCache:
         known = self.find(environment)
         while known is None:
             shared = self._loading.get(environment.environment_id)
+            if shared is not None and shared.done():
+                shared = None  # to await it would give it no chance to be forgotten
             loaded = await asyncio.shield(shared or self._begin(environment))
             if loaded is None:
                 raise not_found("environment")

@@ -52,6 +52,8 @@ class ReadYourWrites:
         while self._reached.get(project_id, 0) < revision:
             # A check that runs already may have read before the revision was committed.
             shared = self._checks.get(project_id)
+            if shared is not None and shared.done():
+                shared = None  # to await it would give it no chance to be forgotten
             await asyncio.shield(shared or self._begin_check(project_id))
             if shared is None and self._reached.get(project_id, 0) < revision:
                 raise _not_reached(revision)

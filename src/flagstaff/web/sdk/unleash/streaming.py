@@ -46,14 +46,17 @@ class Features:
 
     async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
         """The features that differ from a state that a stream has; raises Error UNAVAILABLE."""
-        now = await self._flags.current(environment)
-        held, self._held = self._held, {now}
-        changed: set[str] = set()
-        for state in held:
-            changed.update(await in_pieces(now.comparing(state)))
-        if not changed:
-            return None
-        return event(_UPDATED, now.revision, await in_pieces(telling(now, sorted(changed), environment.project_id)))
+        while True:
+            now, held = await self._flags.current(environment), frozenset(self._held)
+            changed: set[str] = set()
+            for state in held:
+                changed.update(await in_pieces(now.comparing(state)))
+            told = await in_pieces(telling(now, sorted(changed), environment.project_id))
+            # A stream may have begun with a later state in the meantime, which must not be taken back.
+            if await self._flags.current(environment) is now:
+                break
+        self._held = {now, *(self._held - held)}
+        return event(_UPDATED, now.revision, told) if changed else None
 
 
 class StreamingRoute:

@@ -1,0 +1,36 @@
+"""What the streams of Unleash's clients are told of a new state."""
+
+import asyncio
+from dataclasses import replace
+from uuid import UUID
+
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.runtime.local_flags import LocalFlagsCache
+from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.web.sdk.unleash.streaming import Features
+from tests.support.builders import make_environment
+
+
+async def test_a_state_that_is_old_when_it_has_been_compared_is_not_told() -> None:
+    """A stream that opened in the meantime began with the later one."""
+    environment = compile_environment(make_environment(), [])
+    present = 2
+
+    async def load(_project_id: UUID, environment_id: UUID) -> LocalFlags:
+        return LocalFlags(environment_id, "production", present, {"new": b'"state %d"' % present})
+
+    cache = LocalFlagsCache(load, Supervisor())
+    features = Features(cache)
+    gone = {str(number): b"{}" for number in range(20_000)}  # which take many pieces to compare
+    features.note_held(LocalFlags(environment.environment_id, "production", 1, gone))
+    telling = asyncio.create_task(features.news(replace(environment, revision=2)))
+    while cache.find(replace(environment, revision=2)) is None:
+        await asyncio.sleep(0)
+    present = 3
+    features.note_held(await cache.current(replace(environment, revision=3)))
+    assert not telling.done()
+    news = await telling or b""
+    told = (news.count(b'"eventId":3'), news.count(b'"eventId":2'), news.count(b'"state 3"'), news.count(b"removed"))
+    assert told == (20_001, 0, 1, 20_000)
+    assert await features.news(replace(environment, revision=3)) is None
