@@ -13,6 +13,7 @@ from flagstaff.domain.errors import not_found, unavailable
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.pacing import in_pieces
+from flagstaff.runtime.shared_tasks import SharedTasks
 from flagstaff.runtime.supervisor import Supervisor
 
 REMEMBERED = 256
@@ -27,9 +28,8 @@ class LocalFlagsCache:
 
     def __init__(self, load: Load, supervisor: Supervisor) -> None:
         self._load = load
-        self._supervisor = supervisor
         self._known: OrderedDict[UUID, LocalFlags] = OrderedDict()
-        self._loading: dict[UUID, asyncio.Task[LocalFlags | None]] = {}
+        self._loading: SharedTasks[UUID, LocalFlags | None] = SharedTasks(supervisor, "local flags")
 
     def find(self, environment: EnvironmentSnapshot) -> LocalFlags | None:
         """The flags of an environment if they are loaded and at least as new as its snapshot."""
@@ -49,9 +49,7 @@ class LocalFlagsCache:
         """
         known = self.find(environment)
         while known is None:
-            shared = self._loading.get(environment.environment_id)
-            if shared is not None and shared.done():
-                shared = None  # to await it would give it no chance to be forgotten
+            shared = self._loading.find(environment.environment_id)
             loaded = await asyncio.shield(shared or self._begin(environment))
             if loaded is None:
                 raise not_found("environment")
@@ -62,10 +60,7 @@ class LocalFlagsCache:
 
     def _begin(self, environment: EnvironmentSnapshot) -> asyncio.Task[LocalFlags | None]:
         environment_id = environment.environment_id
-        task = self._supervisor.spawn("local flags", self._keep(environment.project_id, environment_id))
-        self._loading[environment_id] = task
-        task.add_done_callback(lambda _: self._loading.pop(environment_id, None))
-        return task
+        return self._loading.begin(environment_id, self._keep(environment.project_id, environment_id))
 
     async def _keep(self, project_id: UUID, environment_id: UUID) -> LocalFlags | None:
         loaded = await self._load(project_id, environment_id)

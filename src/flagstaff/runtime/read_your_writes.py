@@ -11,6 +11,7 @@ from uuid import UUID
 from flagstaff.domain.errors import Error, unavailable
 from flagstaff.domain.revisions import Revision
 from flagstaff.evaluation.snapshot import ProjectSnapshot
+from flagstaff.runtime.shared_tasks import SharedTasks
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.supervisor import Supervisor
 
@@ -27,10 +28,9 @@ class ReadYourWrites:
     def __init__(self, snapshots: Snapshots, *, load_revisions: LoadRevisions, supervisor: Supervisor) -> None:
         self._snapshots = snapshots
         self._load_revisions = load_revisions
-        self._supervisor = supervisor
         # By project: a revision whose changes its snapshot has, even if none of its environments has this number.
         self._reached: dict[UUID, int] = {}
-        self._checks: dict[UUID, asyncio.Task[None]] = {}
+        self._checks: SharedTasks[UUID, None] = SharedTasks(supervisor, "revision check")
         snapshots.observe(self._swap)
 
     async def reach(self, project: ProjectSnapshot, revision: int) -> None:
@@ -51,18 +51,10 @@ class ReadYourWrites:
             return
         while self._reached.get(project_id, 0) < revision:
             # A check that runs already may have read before the revision was committed.
-            shared = self._checks.get(project_id)
-            if shared is not None and shared.done():
-                shared = None  # to await it would give it no chance to be forgotten
-            await asyncio.shield(shared or self._begin_check(project_id))
+            shared = self._checks.find(project_id)
+            await asyncio.shield(shared or self._checks.begin(project_id, self._check(project_id)))
             if shared is None and self._reached.get(project_id, 0) < revision:
                 raise _not_reached(revision)
-
-    def _begin_check(self, project_id: UUID) -> asyncio.Task[None]:
-        task = self._supervisor.spawn("revision check", self._check(project_id))
-        self._checks[project_id] = task
-        task.add_done_callback(lambda _: self._checks.pop(project_id, None))
-        return task
 
     async def _check(self, project_id: UUID) -> None:
         """Note up to which revision the snapshot has all changes, loading it again if it lacks some."""

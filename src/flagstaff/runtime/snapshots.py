@@ -14,6 +14,7 @@ import structlog
 
 from flagstaff.domain.errors import Error, unavailable
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.runtime.shared_tasks import SharedTasks
 from flagstaff.runtime.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
@@ -34,7 +35,7 @@ class Snapshots:
         self.loaded: dict[UUID, ProjectSnapshot] = {}
         self._observers: list[Callable[[UUID, ProjectSnapshot | None], None]] = []
         self._supervisor = supervisor
-        self._first_loads: dict[UUID, asyncio.Task[None]] = {}
+        self._first_loads: SharedTasks[UUID, None] = SharedTasks(supervisor, "load")
         self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}  # loads that have not begun
         self._unfinished: defaultdict[UUID, set[asyncio.Task[None]]] = defaultdict(set)  # every project's loads
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
@@ -52,11 +53,8 @@ class Snapshots:
         """The snapshot of a project, loaded first if necessary; None if it does not exist."""
         if project_id not in self.loaded:
             # A running load is sufficient: the response to a change during it waits for another load.
-            loading = self._first_loads.get(project_id)
-            if loading is None or loading.done():
-                loading = self._first_loads[project_id] = self._supervisor.spawn("load", self.refresh(project_id))
-                loading.add_done_callback(lambda _: self._first_loads.pop(project_id, None))
-            await asyncio.shield(loading)
+            loading = self._first_loads.find(project_id)
+            await asyncio.shield(loading or self._first_loads.begin(project_id, self.refresh(project_id)))
         return self.loaded.get(project_id)
 
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:

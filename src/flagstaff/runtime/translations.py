@@ -5,6 +5,7 @@ import asyncio
 from flagstaff.evaluation.dialects import translate
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
 from flagstaff.pacing import in_pieces
+from flagstaff.runtime.shared_tasks import SharedTasks
 from flagstaff.runtime.supervisor import Supervisor
 
 
@@ -12,8 +13,7 @@ class Translations:
     """Makes each translation once, in small pieces; requests that need the same one share the work."""
 
     def __init__(self, supervisor: Supervisor) -> None:
-        self._supervisor = supervisor
-        self._running: dict[tuple[EnvironmentSnapshot, Dialect], asyncio.Task[None]] = {}
+        self._running: SharedTasks[tuple[EnvironmentSnapshot, Dialect], None] = SharedTasks(supervisor, "translate")
 
     async def find(self, environment: EnvironmentSnapshot, dialect: Dialect) -> Translation:
         """A snapshot in a dialect. It awaits nothing once that has been made.
@@ -23,11 +23,8 @@ class Translations:
         """
         place = (environment, dialect)
         if dialect not in environment.translations:
-            running = self._running.get(place)
-            if running is None or running.done():
-                running = self._running[place] = self._supervisor.spawn("translate", _add(environment, dialect))
-                running.add_done_callback(lambda _: self._running.pop(place, None))
-            await asyncio.shield(running)
+            running = self._running.find(place)
+            await asyncio.shield(running or self._running.begin(place, _add(environment, dialect)))
         return environment.translations[dialect]
 
 
