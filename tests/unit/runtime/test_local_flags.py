@@ -131,25 +131,26 @@ async def test_the_flags_that_changed_since_a_state_are_known(world: World) -> N
         local = await world.cache.current(replace(environment, revision=world.revision))
         tags.append(finish(local.composing()).tag)
         world.revision += 1
-    assert [local.past.since(tag) for tag in tags] == [["one", "two"], ["one"], [], None]
+    assert [local.past.since({tag}) for tag in tags] == [["one", "two"], ["one"], [], None]
+    assert local.past.since(set(tags)) == ["one", "two"], "the client may have any of them"
 
 
 def test_a_flag_that_is_as_before_counts_as_changed() -> None:
     """A client that polls may have had another state in between, from a stream."""
     first = flags(1, one=b"1")
     third = finish(flags(3, one=b"1").following(finish(flags(2, one=b"2").following(first))))
-    assert third.past.since(finish(first.composing()).tag) == ["one"]
+    assert third.past.since({finish(first.composing()).tag}) == ["one"]
 
 
 def test_the_oldest_changes_are_forgotten() -> None:
     past = Past()
     for number in range(MAX_STEPS + 1):
         past = past.followed_by(str(number), ["key"])
-    assert (past.since("0"), past.since("1"), len(past.steps)) == (None, ["key"], MAX_STEPS)
+    assert (past.since({"0"}), past.since({"1"}), len(past.steps)) == (None, ["key"], MAX_STEPS)
     past = past.followed_by("large", ["key"] * (MAX_CHANGES - 1))
     assert [step.tag for step in past.steps] == [str(MAX_STEPS), "large"]
     past = past.followed_by("too large", ["key"] * (MAX_CHANGES + 1))
-    assert past.since("large") is past.since("too large") is None
+    assert past.since({"large"}) is past.since({"too large"}) is None
 
 
 states = st.lists(
@@ -169,7 +170,7 @@ def test_the_changes_since_any_known_state_lead_to_the_present_one(found: list[d
         known.append(before)
     present = known[-1]
     for place, asked in enumerate(known[:-1]):
-        changed = present.past.since(finish(asked.composing()).tag)
+        changed = present.past.since({finish(asked.composing()).tag})
         assert changed is not None
         told = json.loads(finish(telling(present, changed, ENVIRONMENT.project_id)))
         for had in known[place:]:

@@ -1,6 +1,6 @@
 """Which flags changed in the last states of an environment, so that clients need not get those that did not."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,12 +30,12 @@ class Past:
             remembered -= len(steps.pop(0).changed)
         return Past(tuple(steps))
 
-    def since(self, tag: str) -> list[str] | None:
-        """The keys of all flags that have changed since the state with this tag; None if that is not known.
+    def since(self, tags: Collection[str]) -> list[str] | None:
+        """The keys of all flags that have changed since the oldest state with one of these tags; None if none is known.
 
         They include flags that are again as they were then: the client may have got a state in between from a stream.
         """
         for place, step in enumerate(self.steps):
-            if step.tag == tag:
+            if step.tag in tags:
                 return sorted({key for each in self.steps[place:] for key in each.changed})
         return None

@@ -121,7 +121,7 @@ class StreamingRoute:
 async def _answer(flags: LocalFlags, project_id: UUID, headers: Headers, send: Send) -> None:
     """Answer with what has changed since the state that a client has."""
     given, payload = given_tags(headers), await in_pieces(flags.composing())
-    changed = next((keys for tag in given if (keys := flags.past.since(tag)) is not None), None)
+    changed = flags.past.since(given)
     if payload.tag in given or changed == []:
         await send_unchanged(payload.tag, send, _HEADERS)
         return
