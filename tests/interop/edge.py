@@ -9,6 +9,7 @@ import httpx
 
 from tests.support.built import EDGE, require
 from tests.support.ports import free_port
+from tests.support.processes import kill
 
 _START_SECONDS = 30
 
@@ -43,10 +44,7 @@ class EdgeProcess:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._process is not None
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.wait()
+        await kill(self._process)
 
     async def _is_ready(self, client: httpx.AsyncClient) -> bool:
         try:

@@ -11,6 +11,7 @@ from typing import Self
 import httpx
 
 from tests.support.ports import free_port
+from tests.support.processes import kill
 from tests.support.stores import Store
 
 _START_SECONDS = 30
@@ -89,9 +90,7 @@ class ServerProcess:
 
     async def kill(self) -> None:
         """Kill it (SIGKILL) if it is running."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-            await self._process.wait()
+        await kill(self._process)
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal."""

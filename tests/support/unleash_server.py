@@ -11,6 +11,7 @@ from hatch_build import UNLEASH_SERVER, find_node
 from tests.support.api import Json
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
+from tests.support.processes import kill
 
 ENVIRONMENT = "production"
 SERVER_KEY, BROWSER_KEY = f"default:{ENVIRONMENT}.servers", f"default:{ENVIRONMENT}.browsers"
@@ -56,17 +57,18 @@ class UnleashServer:
             self._process = await asyncio.create_subprocess_exec(
                 str(node.binary), str(program), stdout=log, stderr=log, env=self._environ
             )
-        async with asyncio.timeout(_START_SECONDS):
-            while not await self._is_ready():
-                assert self._process.returncode is None, self._log_file.read_text()
-                await asyncio.sleep(0.1)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                while not await self._is_ready():
+                    assert self._process.returncode is None, self._log_file.read_text()
+                    await asyncio.sleep(0.1)
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._process is not None
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.wait()
+        await kill(self._process)
         await self._client.aclose()
 
     async def create_segment(self, name: str, constraints: list[Json]) -> int:
