@@ -8,9 +8,9 @@ from fastapi.routing import APIRoute
 
 from flagstaff.web.context import CONTEXT_SCHEMA
 from flagstaff.web.edge.problems import ProblemDocument, problems
+from flagstaff.web.edge.revisions import REVISION
 from flagstaff.web.management.auth import PERMISSION
 from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
-from flagstaff.web.management.revisions import HEADER as REVISION
 from flagstaff.web.management.revisions import makes_revision
 from flagstaff.web.sdk.evaluate import PATH
 from flagstaff.web.sdk.revisions import MIN_REVISION

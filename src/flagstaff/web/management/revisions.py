@@ -5,10 +5,9 @@ import re
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.services.revisions import watch_revision
+from flagstaff.web.edge.revisions import revision_header
 from flagstaff.web.management.reading import only_reads
 
-HEADER = "Flagstaff-Revision"
-_NAME = HEADER.lower().encode()
 _evaluated = re.compile(r"/api/projects(/[^/]+)?(/(environments|segments|regenerate-key)(/.*)?)?")
 
 
@@ -31,7 +30,7 @@ class RevisionHeader:
 
             async def send_with_revision(message: Message) -> None:
                 if message["type"] == "http.response.start" and written.revision is not None:
-                    message["headers"] = [*message["headers"], (_NAME, b"%d" % written.revision)]
+                    message["headers"] = [*message["headers"], revision_header(written.revision)]
                 await send(message)
 
             await self._app(scope, receive, send_with_revision)

@@ -6,9 +6,10 @@ from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import MethodNotAllowedError
 from flagstaff.web.edge.limits import Limits
+from flagstaff.web.edge.revisions import revision_header
 from flagstaff.web.sdk.entity_tags import send_json
 from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
-from flagstaff.web.sdk.revisions import demanded_in, revision_header
+from flagstaff.web.sdk.revisions import demanded_in
 
 
 class EvaluateRoute:

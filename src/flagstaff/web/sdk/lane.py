@@ -24,8 +24,9 @@ from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol, Phase
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.responses import raw_response
+from flagstaff.web.edge.revisions import revision_header
 from flagstaff.web.sdk.entity_tags import tag_header
-from flagstaff.web.sdk.revisions import DEMAND, revision_header
+from flagstaff.web.sdk.revisions import DEMAND
 from flagstaff.web.sdk.ways import Way
 
 _END = b"\r\n\r\n"

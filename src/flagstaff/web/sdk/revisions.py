@@ -1,8 +1,9 @@
-"""The revision of answers, and the one that a request demands: `Flagstaff-Revision` and `Flagstaff-Min-Revision`."""
+"""The header Flagstaff-Min-Revision: the revision that a request demands of its answer."""
 
 import re
 
 from flagstaff.domain.errors import Code, Error
+from flagstaff.web.edge.revisions import REVISION
 from flagstaff.web.sdk.entity_tags import Headers
 
 MIN_REVISION = "Flagstaff-Min-Revision"
@@ -18,11 +19,6 @@ def demanded_in(headers: Headers) -> int | None:
     if len(given) > 1 or not _number.fullmatch(given[0]):
         raise Error(
             Code.INVALID,
-            f"The header {MIN_REVISION} is not a number. Send the one in Flagstaff-Revision of a change's response.",
+            f"The header {MIN_REVISION} is not a number. Send the one in {REVISION} of a change's response.",
         )
     return int(given[0])
-
-
-def revision_header(revision: int) -> tuple[bytes, bytes]:
-    """The header with the revision of the environment's state that an answer is from."""
-    return (b"flagstaff-revision", b"%d" % revision)

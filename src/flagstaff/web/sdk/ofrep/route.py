@@ -6,11 +6,11 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.runtime.stream_tokens import StreamTokens
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import MethodNotAllowedError
+from flagstaff.web.edge.revisions import revision_header
 from flagstaff.web.sdk.entity_tags import send_json, send_tagged
 from flagstaff.web.sdk.ofrep.answers import Ofrep
 from flagstaff.web.sdk.ofrep.errors import PATH
 from flagstaff.web.sdk.ofrep.streams import offer, wants_stream
-from flagstaff.web.sdk.revisions import revision_header
 
 
 class OfrepRoute:
