@@ -28,9 +28,9 @@ class EvaluateRoute:
         body = await read_body(receive)
         if body is None:
             return
-        demanded = demanded_in(scope["headers"])
         evaluate = self._evaluate
         access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)
+        demanded = demanded_in(scope["headers"])
         if demanded is not None:
             await self._read_your_writes.reach(access.project, demanded)
             access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)  # of the present snapshot

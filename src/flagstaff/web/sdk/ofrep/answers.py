@@ -38,8 +38,9 @@ class Ofrep:
         Raises:
             Error: those of `open_access` and of `ReadYourWrites.reach`, and INVALID.
         """
-        demanded, credential = demanded_in(headers), credential_in(headers)
+        credential = credential_in(headers)
         access, environment = await open_access(self._find_and_use, credential)
+        demanded = demanded_in(headers)
         if demanded is None:
             return access, environment
         await self._read_your_writes.reach(access.project, demanded)
