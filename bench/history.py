@@ -17,7 +17,6 @@ from typing import Any
 from uuid import uuid4
 
 import msgspec
-import sqlalchemy as sa
 
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
@@ -109,7 +108,8 @@ async def size_of(database: Database, folder: Path) -> int:
     if not database.is_postgresql:
         return (folder / HISTORY_FILE).stat().st_size
     async with database.read_history() as connection:
-        return await connection.scalar(sa.text("SELECT pg_total_relation_size('history.segments')")) or 0
+        partitions = "SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree('history.segments')"
+        return (await connection.exec_driver_sql(partitions)).scalar() or 0
 
 
 async def run(database: Database, folder: Path, layout: Layout) -> None:

@@ -34,7 +34,9 @@ class Switches:
 class Server:
     """A process that serves HTTP. A context manager: leaving it ends the process."""
 
-    def __init__(self, core: int, command: Sequence[str], log: Path, environ: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, core: int | str, command: Sequence[str], log: Path, environ: dict[str, str] | None = None
+    ) -> None:
         self._command = ("taskset", "-c", str(core), *command)
         self._environ = environ
         self._log = log
@@ -79,7 +81,7 @@ class FlagstaffServer(Server):
     """Flagstaff from this checkout, on a data directory."""
 
     def __init__(
-        self, core: int, data: Path, switches: Switches, settings: Mapping[str, str] = MappingProxyType({})
+        self, core: int | str, data: Path, switches: Switches, settings: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         """`settings` are variables in addition to those of the switches."""
         port = free_port()

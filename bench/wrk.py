@@ -24,7 +24,7 @@ class Load:
 def put_load(
     url: str,
     *,
-    core: int,
+    core: int | str,
     seconds: int,
     connections: int,
     sdk_key: str = "none",

@@ -3,19 +3,22 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from socket import socketpair
 from urllib.parse import unquote
 
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code
+from flagstaff.runtime.worker import Worker, WorkerBoard
 from flagstaff.settings import Settings
+from flagstaff.telemetry.otel.assembly import Telemetry
 from flagstaff.web.edge.errors import STATUSES
 from tests.support.matrix_page import matrix, operations
 
 ROOT = Path(__file__).parents[1]
 PAPERS = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "spec").rglob("*.md")],
+    [*ROOT.glob("*.md"), *(path for top in ("docs", "packaging", "spec") for path in (ROOT / top).rglob("*.md"))],
     key=lambda path: path.relative_to(ROOT).as_posix(),
 )
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
@@ -98,11 +101,15 @@ def test_the_api_reference_names_every_kind_of_error() -> None:
 
 
 async def test_the_metrics_reference_names_every_metric(data_directory: Path) -> None:
-    flagstaff = Flagstaff(Settings.load({"FLAGSTAFF_DATA_DIR": str(data_directory)}))
-    try:
-        text, _ = flagstaff.metrics.render()
-    finally:
-        await flagstaff.stop()
+    environ = {"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_CLICKHOUSE_URL": "http://clickhouse.test"}
+    settings = Settings.load(environ)
+    parent, ours = socketpair()
+    with parent, ours:
+        flagstaff = Flagstaff(settings, worker=Worker(0, WorkerBoard(2), ours), telemetry=Telemetry(None, None))
+        try:
+            text, _ = flagstaff.metrics.render()
+        finally:
+            await flagstaff.stop()
     exported = set(re.findall(r"^# HELP (flagstaff_\w+) ", text.decode(), re.MULTILINE))
     documented = set(re.findall(r"`(flagstaff_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text()))
     assert {name for name in exported if not name.endswith("_created")} == documented
@@ -132,6 +139,6 @@ def test_every_decision_is_listed() -> None:
 
 
 def test_every_recipe_that_is_named_is_in_the_makefile() -> None:
-    recipes = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = {name for paper in PAPERS for name in re.findall(r"(?:`|^)make ([a-z]+)", paper.read_text(), re.MULTILINE)}
+    recipes = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {name for paper in PAPERS for name in re.findall(r"(?:`|^)make ([a-z-]+)", paper.read_text(), re.MULTILINE)}
     assert named <= recipes

@@ -6,6 +6,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@ta
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { isProblem, Problem } from "./api/problem";
+import { takeChanges } from "./lib/madeChanges";
 import { styleNonce } from "./lib/nonce";
 import { onNewDemand } from "./lib/secondFactorDemand";
 import { onSessionChange } from "./lib/session";
@@ -55,18 +56,34 @@ function createCache(): QueryClient {
     if (!isProblem(error, "forbidden") && !isProblem(error, "not_found")) return;
     for (const changed of OF_ROLE) void cache.invalidateQueries({ queryKey: [changed] });
   };
-  const cache = new QueryClient({
+  const cache: QueryClient = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => {
         if (!OF_ROLE.includes(String(queryKey[0]))) onError(error);
       },
     }),
-    mutationCache: new MutationCache({ onError }),
+    mutationCache: new MutationCache({
+      onError: (error) => {
+        takeChanges(); // what a call has changed that failed later is not undone with what the next one changes
+        onError(error);
+      },
+      onSuccess: (data, _variables, _context, { meta }) => offerUndo(cache, meta, data),
+    }),
     defaultOptions: {
       queries: { staleTime: 10_000, retry: (failures, error) => failures < 2 && isWorthRepeating(error) },
     },
   });
   return cache;
+}
+
+/** Says what a call has done, if it says so itself, and offers to undo what can be undone. */
+function offerUndo(cache: QueryClient, meta: Record<string, unknown> | undefined, data: unknown): void {
+  const made = takeChanges();
+  if (!meta?.done || made === null) return;
+  // Loaded when something is first changed.
+  void import("./components/shared/UndoMessage").then((module) =>
+    module.offerUndo(cache, { ...meta, ...(data ?? {}) }, made),
+  );
 }
 
 function isWorthRepeating(error: Error): boolean {

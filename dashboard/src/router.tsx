@@ -1,29 +1,30 @@
 /** Every page, those of single areas in routing/. Pages load when they are first opened. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
-import { PageSkeleton } from "./components/PageSkeleton";
-import { ProblemPage } from "./components/ProblemPage";
+import { createRoute, createRouter } from "@tanstack/react-router";
+import { PageSkeleton } from "./components/shared/PageSkeleton";
+import { ProblemPage } from "./components/shared/ProblemPage";
 import { adminRoutes } from "./routing/admin";
 import { entryRoutes } from "./routing/entry";
 import { root, signedIn } from "./routing/frames";
 import { projectRoutes } from "./routing/project";
+import { lazyPage } from "./routing/lazyPage";
 
 const projects = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
-  component: lazyRouteComponent(() => import("./routes/Projects"), "Projects"),
+  component: lazyPage(() => import("./routes/Projects"), "Projects"),
 });
 const ownAccount = createRoute({
   getParentRoute: () => signedIn,
   path: "/account",
   validateSearch: (search: Record<string, unknown>) => (typeof search.next === "string" ? { next: search.next } : {}),
-  component: lazyRouteComponent(() => import("./routes/Account"), "Account"),
+  component: lazyPage(() => import("./routes/Account"), "Account"),
 });
 const ownTokens = createRoute({
   getParentRoute: () => signedIn,
   path: "/account/tokens",
-  component: lazyRouteComponent(() => import("./routes/Tokens"), "OwnTokens"),
+  component: lazyPage(() => import("./routes/Tokens"), "OwnTokens"),
 });
 
 const tree = root.addChildren([

@@ -1,19 +1,26 @@
 """The composition root: builds everything from the settings, wires it, starts it and closes it."""
 
 import asyncio
+import math
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 import httpx
 import structlog
 
+from flagstaff import __version__
+from flagstaff.clickhouse.client import ClickHouse
+from flagstaff.clickhouse.sender import Sender
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.domain.identities import CALLBACK_PATH
+from flagstaff.domain.instances import LeaseState, ListedInstance, Load, Report
 from flagstaff.domain.passkeys import site_of
 from flagstaff.domain.quotas import (
     condition_characters,
@@ -28,28 +35,38 @@ from flagstaff.domain.quotas import (
     tokens_per_project,
     variant_characters,
 )
+from flagstaff.evaluation.snapshot import ProjectSnapshot
+from flagstaff.exchange.protocol import Exchange
+from flagstaff.exchange.valkey import ValkeyExchange
 from flagstaff.mail.message import Mail, invitation, password_reset
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.applications import Applications, Noted
+from flagstaff.runtime.idle_projects import SWEEPS, IdleProjects
+from flagstaff.runtime.lease import Lease
 from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.runtime.load import LAG_BUCKETS, LoadMeter, memory_bytes
 from flagstaff.runtime.local_flags import LocalFlagsCache
-from flagstaff.runtime.propagation import propagate
+from flagstaff.runtime.propagation import changed_places, propagate
 from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.sdk_keys import SdkKeys
+from flagstaff.runtime.shared_limits import SharedLimits
+from flagstaff.runtime.sink import Sink
 from flagstaff.runtime.snapshots import Snapshots
-from flagstaff.runtime.spool import Spool
+from flagstaff.runtime.spool import MAX_BYTES, Spool, gather_spools, spool_folder
 from flagstaff.runtime.stream_tokens import StreamTokens
 from flagstaff.runtime.streams import Streams
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.runtime.translations import Translations
+from flagstaff.runtime.worker import Worker
 from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
 from flagstaff.services.applications import ApplicationReports
 from flagstaff.services.changes import Changes
 from flagstaff.services.confirmations import Confirmations
+from flagstaff.services.deliveries import Deliveries, Delivery
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
 from flagstaff.services.exports import Exports
@@ -58,6 +75,7 @@ from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.impacts import Impacts
 from flagstaff.services.instance import Instance
+from flagstaff.services.instances import ServingInstances, read_newest_change
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.local_flags import LocalFlagsSource
@@ -66,6 +84,7 @@ from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.projects import Projects
+from flagstaff.services.restores import Restores
 from flagstaff.services.revisions import load_revisions
 from flagstaff.services.rules import Rules
 from flagstaff.services.sdk_keys import SdkKeys as ManagedKeys
@@ -81,17 +100,26 @@ from flagstaff.settings import RateLimit, Settings
 from flagstaff.settings.providers import Provider
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
-from flagstaff.storage.instances import CONFIRM_SECONDS, Instances
-from flagstaff.storage.migrate import is_current, migrate
+from flagstaff.storage.instance_reports import Reporting
+from flagstaff.storage.instances import CONFIRM_SECONDS, Feed, Instances, Serving
+from flagstaff.storage.leases import Member
+from flagstaff.storage.migrate import migrate
+from flagstaff.storage.notifications import Notifications
+from flagstaff.storage.schema_state import is_supported
+from flagstaff.storage.traced_database import TracedDatabase
+from flagstaff.storage.worker_feed import WorkerFeed, worker_name
 from flagstaff.telemetry import Metrics
-from flagstaff.web.app import Protocols, State, create_app
+from flagstaff.web.app import Protocols, State, create_app, find_route
 from flagstaff.web.edge.acceptor import Acceptor
 from flagstaff.web.edge.connection_bounds import ConnectionBounds
 from flagstaff.web.edge.cors import CrossOrigin
+from flagstaff.web.edge.draining import Draining
 from flagstaff.web.edge.limits import Limits, NetworkWindows
 from flagstaff.web.edge.middleware import RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
+from flagstaff.web.edge.traced import Traced
+from flagstaff.web.sdk.cut_off import CutOff
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.lane import Lane, connection_class
@@ -99,11 +127,16 @@ from flagstaff.web.sdk.ofrep.answers import Ofrep
 from flagstaff.web.sdk.ofrep.route import OfrepRoute
 from flagstaff.web.sdk.ofrep.streams import PATH as OFREP_STREAMS
 from flagstaff.web.sdk.ofrep.streams import OfrepStreamRoute
+from flagstaff.web.sdk.traced_lane import TracedLaneProtocol
 from flagstaff.web.sdk.unleash.client import PREFIX as UNLEASH_PREFIX
 from flagstaff.web.sdk.unleash.client import ClientRoute
 from flagstaff.web.sdk.unleash.frontend import FrontendRoute
 from flagstaff.web.sdk.unleash.streaming import DELTA, STREAMING, StreamingRoute
 from flagstaff.web.sdk.ways import evaluate_way, ofrep_way
+
+if TYPE_CHECKING:  # imported only if the settings ask for it
+    from flagstaff.telemetry.otel.assembly import Telemetry
+    from flagstaff.telemetry.otel.tracing import Tracing
 
 log = structlog.get_logger(__name__)
 
@@ -125,10 +158,17 @@ _LAST_SEEN_SECONDS = 60.0
 # How often old records of accounts are removed: what has expired, and clients not seen for long.
 _ACCOUNT_PURGE_SECONDS = 600.0
 _FEED = "feed"
+_SHARED_LIMITS = "shared-limits"
 _RETRY, _ROLL_UP = "snapshot-retry", "history-roll-up"
+_UNLOAD = "snapshot-unload"
+_SINK = "clickhouse"
+_TELEMETRY = ("otlp-traces", "otlp-metrics")
 _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE = "history-purge", "idempotency-purge", "account-purge"
 _LAST_SEEN = "last-seen"
-_PERIODIC = (_RETRY, _ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _LAST_SEEN, _ACCOUNT_PURGE)
+_FIGURES = "worker-figures"
+_FIGURES_SECONDS = 1.0
+_PERIODIC = (_RETRY, _UNLOAD, _ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _LAST_SEEN, _ACCOUNT_PURGE, _FIGURES)
+_OF_ONE_WORKER = (_ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE)
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -141,6 +181,8 @@ def utc_now() -> datetime:
 class Flagstaff:
     """The whole service. `asgi` answers requests between `start` and `stop`; uvicorn's `http` is `connection_class`."""
 
+    _clickhouse: Sender | None = None
+
     def __init__(
         self,
         settings: Settings,
@@ -148,27 +190,31 @@ class Flagstaff:
         now: Callable[[], datetime] = utc_now,
         passwords: Passwords | None = None,
         confirm_seconds: float = CONFIRM_SECONDS,
+        worker: Worker | None = None,
+        telemetry: "Telemetry | None" = None,
     ) -> None:
         """Wire everything. Only the data directory and its secret key are opened here.
 
         `confirm_seconds` is how long a change waits for the other instances. `passwords`, if given, is not closed by
-        `stop`.
+        `stop`. A `worker` serves beside others from the same data directory, which their parent has prepared.
+        `telemetry` makes and sends traces and metrics for OpenTelemetry.
 
         Raises:
             Error: UNAVAILABLE when the data directory cannot be used.
         """
-        self._settings = settings
+        self._settings, self._worker, self._telemetry = settings, worker, telemetry
         self._directory = DataDirectory(settings.data_dir)
         self._directory.prepare()
-        self.database = Database(settings.database_url, settings.data_dir)
-        self.metrics = Metrics()
+        self.database = _database(settings, self._tracing)
+        self.metrics = Metrics(worker.board, worker.slot) if worker else Metrics()
         self._supervisor = Supervisor()
         self._passwords, self._owns_passwords = passwords or Passwords(), passwords is None
-        self._mailer = SmtpMailer(settings.smtp) if settings.smtp else Outbox(settings.data_dir / _OUTBOX_FOLDER)
+        self._send_mail = _mailer(settings, self._tracing)
         source = SnapshotSource(self.database)
         self.snapshots = Snapshots(
             load_project=source.load_project,
             load_environment=source.load_environment,
+            load_key_hashes=source.load_key_hashes,
             supervisor=self._supervisor,
         )
         self.sdk_keys = SdkKeys(
@@ -176,30 +222,38 @@ class Flagstaff:
             load=source.load_sdk_keys,
             is_following=self._is_following,
             now=now,
-            limiter=_window(settings.sdk_key_rate_limit, _SDK_KEYS),
+            limiter=(sdk_key_limit := _window(settings.sdk_key_rate_limit, _SDK_KEYS)),
         )
         self.local_flags = LocalFlagsCache(LocalFlagsSource(self.database).load, self._supervisor)
         self.database.announce_to(self._announce)
+        self.lease = Lease()
+        self._load = LoadMeter(
+            count_evaluations=lambda: sum(self.metrics.evaluate_responses.values()),
+            observe_lag=self.metrics.add_histogram(
+                "event_loop_lag_seconds", "How late a timer of the event loop was.", LAG_BUCKETS
+            ),
+        )
+        self._started_at = utc_now()
         self._instances = self._make_instances(settings.database_url, confirm_seconds)
         self._history = History(self.database, now)
         self._idempotency = Idempotency(self.database, now)
         self._recorder = Recorder(
             write=self._history.record,
-            spool=Spool(settings.data_dir / _SPOOL_FOLDER),
+            spool=_spool(settings, worker),
             supervisor=self._supervisor,
             has_all=settings.history_attributes == "all",
         )
         retention = timedelta(days=settings.history_retention_days)
         self._reports = ApplicationReports(self.database, now, retention)
         self.applications = Applications(self._store_reports, self._supervisor, now)
-        self.streams = self._make_streams(now)
+        self.streams, self.sink = self._make_streams(now), self._make_sink(now)
+        self.idle_projects = self._make_idle_projects(source)
         self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
         self.connection_bounds = ConnectionBounds(
-            most=settings.max_connections,
-            most_per_address=settings.max_connections_per_address,
+            most=_share(settings.max_connections, worker),
+            most_per_address=_share(settings.max_connections_per_address, worker),
             trusted_proxies=settings.trusted_proxies,
         )
-        self._export_figures()
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
             register=_network_windows(settings.register_rate_limit),
@@ -211,6 +265,8 @@ class Flagstaff:
             trusted_proxies=settings.trusted_proxies,
         )
         secret_key = settings.secret_key or self._directory.secret_key()
+        self.shared_limits = _shared_limits(settings, limits, sdk_key_limit, secret_key, worker)
+        self._export_figures()
         tokens = Tokens(secret_key)
         self.sessions = Sessions(self.database, now, tokens)
         self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
@@ -226,7 +282,7 @@ class Flagstaff:
         confirmations = Confirmations(self.database, self._passwords)
         passkeys = Passkeys(self.database, now, confirmations, site_of(settings.public_url))
         self.second_factors = SecondFactors(self.database, now, confirmations, tokens, Sealer(secret_key), passkeys)
-        self._http = _provider_http(settings.oidc_providers)
+        self._http = _provider_http(settings.oidc_providers, self._tracing)
         instance = Instance(self.database, now, settings.registration, settings.demand_second_factor, settings.quotas())
         self.single_sign_on = SingleSignOn(
             self.database,
@@ -237,7 +293,7 @@ class Flagstaff:
             settings.public_url,
         )
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
-        quota_of_conditions = condition_characters(settings.max_condition_characters)
+        flags, rules, segments = _create_flag_services(self.database, now, settings)
         state = State(
             accounts=self.accounts,
             sessions=self.sessions,
@@ -254,23 +310,11 @@ class Flagstaff:
             environments=Environments(
                 self.database, now, environments_per_project(settings.max_environments_per_project)
             ),
-            segments=Segments(
-                self.database, now, segments_per_project(settings.max_segments_per_project), quota_of_conditions
-            ),
+            segments=segments,
             sdk_keys=self._managed_keys,
-            flags=Flags(
-                self.database,
-                now,
-                flags_per_environment(settings.max_flags_per_environment),
-                variant_characters(settings.max_variant_characters),
-            ),
-            rules=Rules(
-                self.database,
-                now,
-                rules_per_flag(settings.max_rules_per_flag),
-                rules_per_environment(settings.max_rules_per_environment),
-                quota_of_conditions,
-            ),
+            flags=flags,
+            rules=rules,
+            restores=Restores(self.database, now, flags, rules, segments),
             explanations=Explanations(self.database, now),
             changes=Changes(self.database),
             history=self._history,
@@ -279,8 +323,10 @@ class Flagstaff:
             idempotency=self._idempotency,
             supervisor=self._supervisor,
             instance=instance,
+            instances=ServingInstances(self.database, now, self._list_instances),
             limits=limits,
             metrics=self.metrics,
+            require_staying=self._require_staying,
             check_readiness=self._check_readiness,
         )
         self._make_ways_in(state, now, StreamTokens(secret_key, now))
@@ -288,35 +334,67 @@ class Flagstaff:
     async def start(self) -> None:
         """Lock the data directory, migrate the database, and load what the hot path needs.
 
+        A worker only loads.
+
         Raises:
             Error: CONFLICT when another server uses the directory or a newer version has migrated the database;
                 UNAVAILABLE when the database cannot be reached.
         """
-        self._directory.lock()
-        self._directory.warn_if_open()
-        for revision in await migrate(self._settings.database_url, self._settings.data_dir):
-            log.info("migrated", revision=revision)
+        if self._worker is None:
+            self._directory.lock()
+            self._directory.warn_if_open()
+            await prepare(self._settings, workers=1)
         self.database.note_files()
         await self.sdk_keys.start()
         if self._instances:
-            purpose, is_working = "applies the changes of other instances", self._instances.is_connected
-            self._supervisor.run(_FEED, self._instances.follow, purpose=purpose, is_working=is_working)
+            purpose = "applies the changes of other instances"
+            self._supervisor.run(_FEED, self._instances.follow, purpose=purpose, is_working=self._is_following)
             await self._instances.wait_until_connected()
+        if self._telemetry:  # without a purpose: an instance of which its receiver hears nothing is ready
+            for name, send, is_working in self._telemetry.senders(self.metrics):
+                self._supervisor.run(name, send, is_working=is_working)
+        if sink := self.sink:  # without a purpose: evaluations wait in the history
+            self._supervisor.run(_SINK, sink.run, is_working=lambda: sink.is_working)
+        if self.shared_limits:  # without a purpose: an instance that limits alone is ready
+            limits = self.shared_limits
+            self._supervisor.run(_SHARED_LIMITS, limits.run, is_working=lambda: limits.is_joined)
+        await self._upkeep.remove_bound()  # before batches that it could refuse
         await self._recorder.start()
         self.streams.start()
         self.applications.start()
+        self._load.start()
         self._start_periodic_tasks()
+
+    def begin_drain(self) -> None:
+        """Go on serving, but end each connection with its next response, and be not ready."""
+        self.asgi.has_begun = True
+        self._lane.close()
 
     async def stop(self) -> None:
         """Finish running work within a few seconds, and close everything."""
+        self._load.stop()
         await self.streams.stop()
+        if self._telemetry:
+            self._telemetry.end()
         await asyncio.gather(
             self._supervisor.drain(_DRAIN_SECONDS),
+            *(self._supervisor.finish(name, _DRAIN_SECONDS) for name in _TELEMETRY),
             *(self._supervisor.finish(name, _DRAIN_SECONDS) for name in _PERIODIC),
             self._recorder.stop(_FLUSH_SECONDS),
             self.applications.stop(_DRAIN_SECONDS),
         )
-        await self._supervisor.finish(_FEED, 0)  # other instances no longer wait for this one
+        if self._telemetry:
+            self._telemetry.close()
+        if self._instances:
+            self.lease.end()
+            await self._instances.leave()
+        await self._supervisor.finish(_FEED, 0)
+        await self._supervisor.finish(_SHARED_LIMITS, 0)
+        await self._supervisor.finish(_SINK, 0)
+        if self._clickhouse:
+            await self._clickhouse.close()
+        if self.shared_limits:
+            await self.shared_limits.close()
         await self._supervisor.drain(0)
         if self._owns_passwords:
             self._passwords.close()
@@ -326,6 +404,10 @@ class Flagstaff:
             async with asyncio.timeout(_CLOSE_SECONDS):  # a database that hangs would delay the stop for minutes
                 await self.database.close()
         self._directory.unlock()
+
+    @property
+    def _tracing(self) -> "Tracing | None":
+        return self._telemetry.tracing if self._telemetry else None
 
     def _make_ways_in(self, state: State, now: Callable[[], datetime], stream_tokens: StreamTokens) -> None:
         """What answers requests: the application, and the lane in front of it."""
@@ -338,6 +420,7 @@ class Flagstaff:
         evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=state.limits.evaluate, evaluations=evaluations)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(self._settings.cors_origins)
+        refuses = self._settings.when_cut_off == "refuse"
         translations = Translations(self._supervisor)
         read_your_writes = ReadYourWrites(
             self.snapshots, load_revisions=partial(load_revisions, self.database), supervisor=self._supervisor
@@ -352,19 +435,33 @@ class Flagstaff:
             DELTA: streaming,
             UNLEASH_PREFIX: ClientRoute(self.sdk_keys.find, self.local_flags, self.applications),
         }
-        self.asgi = create_app(
+        app = create_app(
             state,
             evaluate,
             protocols,
             read_your_writes=read_your_writes,
+            cut_off=partial(CutOff, lease=self.lease, refuses=refuses),
             request_ids=request_ids,
             cross_origin=cross_origin,
             access_log=self._settings.access_log,
         )
+        self.asgi = Draining(app if self._tracing is None else Traced(app, self._tracing, find_route))
         ways = evaluate_way(evaluate), ofrep_way(ofrep)
-        lane = Lane(ways, limits=state.limits, request_ids=request_ids, cross_origin=cross_origin, metrics=self.metrics)
+        self._lane = lane = Lane(
+            ways,
+            limits=state.limits,
+            lease=self.lease,
+            refuses_when_cut_off=refuses,
+            request_ids=request_ids,
+            cross_origin=cross_origin,
+            metrics=self.metrics,
+        )
         self.refusals = Refusals(request_ids, state.limits, self.metrics)
-        self.connection_class = connection_class(self.refusals, lane if self._settings.evaluate_lane else None)
+        used = lane if self._settings.evaluate_lane else None
+        if self._tracing is None:
+            self.connection_class = connection_class(self.refusals, used)
+        else:
+            self.connection_class = connection_class(self.refusals, used, TracedLaneProtocol, tracing=self._tracing)
 
     def make_acceptor(self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol]) -> Acceptor:
         """What accepts the connections of a listening socket."""
@@ -381,27 +478,92 @@ class Flagstaff:
         self.snapshots.observe(streams.swap)
         return streams
 
-    def _make_instances(self, url: str | None, confirm_seconds: float) -> Instances | None:
+    def _make_sink(self, now: Callable[[], datetime]) -> Sink[Delivery] | None:
+        url = self._settings.clickhouse_url
         if url is None:
             return None
+        deliveries = Deliveries(self.database, now, self.database.instance)
+        self._clickhouse = sender = Sender(ClickHouse(url, self._settings.clickhouse_table))
+
+        async def send(delivery: Delivery) -> None:
+            parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
+            await sender.send(delivery.block.token, parts)
+
+        return Sink(next_block=deliveries.next, send=send, note_sent=deliveries.note_sent)
+
+    def _make_idle_projects(self, source: SnapshotSource) -> IdleProjects:
+        def forget(project: ProjectSnapshot) -> None:
+            source.forget(project)
+            self.local_flags.forget(project)
+
+        return IdleProjects(
+            self.snapshots,
+            self.sdk_keys,
+            has_streams=self.streams.has_streams,
+            may_unload=self._is_following,
+            forget=forget,
+        )
+
+    def _make_instances(self, url: str | None, confirm_seconds: float) -> Instances | None:
+        name = instance_name(self._settings)
+        feed = self._make_feed(url, name)
+        if feed is None:
+            return None
+        self.lease.end()
+        own_name = worker_name(name, self._worker.slot) if self._worker else name
         return Instances(
-            url,
-            self.database.instance,
-            begin_refresh=self.snapshots.begin_refresh,
-            refresh_all=self.sdk_keys.refresh_all,
-            is_served=self.snapshots.is_served,
+            feed,
+            Member(self.database.instance, own_name, __version__),
+            Serving(
+                self.snapshots.begin_refresh,
+                self.sdk_keys.refresh_all,
+                self.snapshots.is_served,
+                is_stale=lambda: bool(self.snapshots.stale),
+                is_loading=lambda: bool(self.snapshots.loading()),
+            ),
+            extend_lease=self.lease.extend,
+            reporting=Reporting(self._describe, partial(read_newest_change, self.database)),
             start_task=self._supervisor.start,
             confirm_seconds=confirm_seconds,
         )
 
+    def _make_feed(self, url: str | None, name: str) -> Feed | None:
+        if url is not None:
+            return Notifications(url, self.database.instance)
+        if self._worker is not None:
+            member = Member(self.database.instance, name, __version__)
+            return WorkerFeed(self._worker.parent, self._worker.board, self._worker.slot, member)
+        return None
+
+    def _describe(self, change: int | None) -> Report:
+        load = Load(*self._load.rates, self.connection_bounds.open, len(self.streams), memory_bytes())
+        workers = self._worker.board.count if self._worker else 1
+        return Report(self._started_at, workers, self.asgi.has_begun, change, load)
+
+    async def _list_instances(self) -> list[ListedInstance]:
+        if self._instances:
+            return await self._instances.list_instances()
+        # With one process, changes are served before their responses are sent.
+        report = self._describe(None if self.snapshots.stale else await read_newest_change(self.database))
+        name = instance_name(self._settings)
+        return [
+            ListedInstance(self.database.instance, name, __version__, report.started_at, LeaseState.NONE, None, report)
+        ]
+
     def _is_following(self) -> bool:
-        return self._instances is None or self._instances.is_connected()
+        return self._instances is None or (self._instances.is_connected() and not self.lease.has_lapsed())
 
     def _announce(self, changes: Sequence[Change]) -> Awaitable[None]:
-        confirm = self._instances.confirm if self._instances else None
-        return self._supervisor.spawn(
-            "announcement", propagate(changes, refresh=self.snapshots.refresh, confirm=confirm)
-        )
+        return self._supervisor.spawn("announcement", self._propagate(changes))
+
+    async def _propagate(self, changes: Sequence[Change]) -> None:
+        instances, confirm = self._instances, None
+        if instances:
+            confirm = instances.confirm
+            if not self.database.is_postgresql:  # which tells them in the transaction
+                telling = self._supervisor.spawn("tell", instances.tell(changed_places(changes)))
+                confirm = partial(instances.confirm, telling=telling)
+        await propagate(changes, refresh=self.snapshots.refresh, confirm=confirm)
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
         await self._mail(password_reset, email, token)
@@ -421,9 +583,16 @@ class Flagstaff:
         except ValueError as error:
             log.error("mail_not_sent", error=str(error))  # noqa: TRY400 - the account's address is to blame, no code
         else:
-            await self._mailer.send(mail)
+            await self._send_mail(mail)
 
     def _start_periodic_tasks(self) -> None:
+        if self._worker:
+            self._supervisor.run_every(
+                _FIGURES, _FIGURES_SECONDS, self._publish_figures, purpose="tells the other workers this one's metrics"
+            )
+        if self._settings.unload_after_seconds:
+            every_seconds = self._settings.unload_after_seconds / SWEEPS
+            self._supervisor.run_every(_UNLOAD, every_seconds, self.idle_projects.sweep)
         for name, every_seconds, work, purpose in (
             (_RETRY, _RETRY_SECONDS, self.snapshots.retry, "loads stale projects again"),
             (_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up, "rolls up the counts of evaluations"),
@@ -437,7 +606,11 @@ class Flagstaff:
             ),
             (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self._purge_accounts, "deletes what has expired of accounts"),
         ):
-            self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
+            if name not in _OF_ONE_WORKER or self._worker is None or self._worker.is_first:
+                self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
+
+    async def _publish_figures(self) -> None:
+        self.metrics.publish()
 
     async def _store_reports(self, noted: Noted) -> None:
         await self._reports.store(noted.connections, noted.reports, noted.asked)
@@ -470,34 +643,91 @@ class Flagstaff:
         export.add_counter("history_dropped", "Evaluations that were not recorded.", lambda: recorder.dropped)
         export.add_gauge("history_waiting", "Evaluations that are not in the history yet.", lambda: recorder.waiting)
         export.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: upkeep.deleted)
-        export.add_gauge("history_bytes", "The size of the history, roughly.", lambda: upkeep.bytes)
+        export.add_gauge("history_bytes", "The size of the history, roughly.", lambda: upkeep.bytes, max)
         export.add_gauge("connections", "Open connections.", lambda: bounds.open)
         export.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
+        export.add_gauge("cut_off", "Whether changes may have been missed: 1 or 0.", self.lease.has_lapsed, max)
+        export.add_counter(
+            "cut_off_seconds", "For how long changes may have been missed.", self.lease.cut_off_seconds, max
+        )
+        if instances := self._instances:
+            export.add_labelled_gauge(
+                "instances", "Instances by the state of their lease.", "lease", instances.count_instances, max
+            )
         export.add_gauge("snapshots", "Projects in memory.", lambda: len(self.snapshots.loaded))
         export.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.snapshots.stale))
+        idle = self.idle_projects
+        export.add_counter("snapshots_unloaded", "Projects unloaded because nobody asked.", lambda: idle.unloaded)
         streams, applications = self.streams, self.applications
         export.add_gauge("streams", "Open streams of changes.", lambda: len(streams))
         export.add_counter(
             "streams_dropped", "Streams closed because clients read too slowly.", lambda: streams.dropped
         )
         export.add_counter("reports_dropped", "Reported flags that were refused.", lambda: applications.dropped)
+        if sink := self.sink:
+            export.add_counter("clickhouse_sent", "Evaluations copied to ClickHouse.", lambda: sink.sent)
+            export.add_counter("clickhouse_failures", "Attempts to copy that failed.", lambda: sink.failures)
+            export.add_gauge("clickhouse_lag_seconds", "The age of what is being copied.", sink.lag_seconds, max)
+        if telemetry := self._telemetry:
+            export.add_counter(
+                "otlp_spans_sent", "Spans that OpenTelemetry's receiver has accepted.", lambda: telemetry.sent
+            )
+            export.add_counter("otlp_spans_dropped", "Spans that were not sent.", lambda: telemetry.dropped)
+            export.add_labelled_counter(
+                "otlp_failures", "What the receiver did not accept.", "signal", telemetry.count_failures
+            )
+        if limits := self.shared_limits:
+            export.add_gauge("limits_instances", "Instances that share the limits.", lambda: limits.participants, min)
+            export.add_gauge("limits_waiting", "Changed keys that were not exchanged yet.", lambda: limits.waiting)
+            export.add_counter("limits_exchanges", "Exchanges of limits.", lambda: limits.exchanges)
+            export.add_counter("limits_failures", "Exchanges of limits that failed.", lambda: limits.failures)
         passwords, tasks = self._passwords, self._supervisor
         export.add_counter("password_restarts", "Replacements of the password process.", lambda: passwords.restarts)
-        export.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: tasks.up)
+        export.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: tasks.up, min)
         export.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: tasks.restarts)
+        if self._worker:
+            board = self._worker.board
+            export.add_gauge("workers", "Workers that serve.", lambda: len(board.serving), max)
+            export.add_counter("worker_restarts", "Replacements of workers.", lambda: board.restarts, max)
+
+    def _require_staying(self) -> None:
+        if self.asgi.has_begun:
+            raise unavailable("The server is stopping.")
 
     async def _check_readiness(self) -> None:
         self.database.require_files(CONFIGURATION_FILE, HISTORY_FILE)
         try:
             async with asyncio.timeout(_READINESS_SECONDS):
-                is_migrated = await is_current(self.database)
+                is_usable = await is_supported(self.database)
         except TimeoutError as error:
             raise unavailable(f"The database has not answered for {_READINESS_SECONDS:g} seconds.") from error
-        if not is_migrated:
-            raise unavailable("The database is not migrated to this version. Run: flagstaff migrate")
-        problems = [*self._supervisor.problems(), *self.snapshots.problems()]
+        if not is_usable:
+            raise unavailable(
+                "The database is not at a revision that this version can serve from. Run: flagstaff migrate"
+            )
+        workers = self._worker.board.problems() if self._worker else []
+        problems = [*self._supervisor.problems(), *self.snapshots.problems(), *workers]
         if problems:
             raise unavailable(" ".join(problems))
+
+
+def instance_name(settings: Settings) -> str:
+    """What this instance is called where the instances are named."""
+    return settings.instance_name or f"{socket.gethostname()}:{settings.port or os.getpid()}"
+
+
+async def prepare(settings: Settings, workers: int) -> None:
+    """Migrate the database, and collect the evaluations that former workers have left. Nothing may be serving.
+
+    Raises:
+        Error: what `migrate` raises.
+    """
+    for revision in await migrate(settings.database_url, settings.data_dir):
+        log.info("migrated", revision=revision)
+    try:
+        gather_spools(settings.data_dir / _SPOOL_FOLDER, workers)
+    except OSError as error:
+        log.warning("spool_failed", error=str(error))
 
 
 @asynccontextmanager
@@ -510,7 +740,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
     """
     flagstaff = Flagstaff(settings)
     try:
-        if not await is_current(flagstaff.database):
+        if not await is_supported(flagstaff.database):
             await flagstaff.database.close()  # no other connection may have the files open
             await _migrate_alone(settings)
         yield flagstaff
@@ -534,11 +764,44 @@ async def _migrate_alone(settings: Settings) -> None:
         directory.unlock()
 
 
-def _provider_http(providers: Sequence[Provider]) -> httpx.AsyncClient | None:
+def _database(settings: Settings, tracing: "Tracing | None") -> Database:
+    if tracing is None:
+        return Database(settings.database_url, settings.data_dir)
+    return TracedDatabase(settings.database_url, settings.data_dir, tracing)
+
+
+def _mailer(settings: Settings, tracing: "Tracing | None") -> Callable[[Mail], Awaitable[None]]:
+    if settings.smtp is None:
+        return Outbox(settings.data_dir / _OUTBOX_FOLDER).send
+    send = SmtpMailer(settings.smtp).send
+    if tracing is None:
+        return send
+    return tracing.call("send mail", {"server.address": settings.smtp.host, "server.port": settings.smtp.port}, send)
+
+
+def _provider_http(providers: Sequence[Provider], tracing: "Tracing | None") -> httpx.AsyncClient | None:
     """The client for calls to identity providers, if there are any. It trusts the machine's certificates."""
     if not providers:
         return None
-    return httpx.AsyncClient(verify=ssl.create_default_context(), trust_env=False, follow_redirects=False)
+    verify = ssl.create_default_context()
+    transport = None
+    if tracing is not None:
+        from flagstaff.telemetry.otel.outgoing import TracedTransport  # noqa: PLC0415
+
+        transport = TracedTransport(tracing, verify=verify, trust_env=False)
+    return httpx.AsyncClient(verify=verify, trust_env=False, follow_redirects=False, transport=transport)
+
+
+def _spool(settings: Settings, worker: Worker | None) -> Spool:
+    folder = settings.data_dir / _SPOOL_FOLDER
+    if worker is None:
+        return Spool(folder)
+    return Spool(spool_folder(folder, worker.slot), max_bytes=_share(MAX_BYTES, worker))
+
+
+def _share(bound: int, worker: Worker | None) -> int:
+    """What of a bound on all workers is each one's."""
+    return math.ceil(bound / worker.board.count) if worker else bound
 
 
 def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:
@@ -547,3 +810,43 @@ def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:
 
 def _network_windows(limit: RateLimit | None) -> NetworkWindows | None:
     return NetworkWindows(limit.count, limit.window_seconds, capacity=_ACCOUNT_KEYS) if limit else None
+
+
+def _shared_limits(
+    settings: Settings,
+    limits: Limits,
+    sdk_key_limit: SlidingWindow | None,
+    secret_key: str,
+    worker: Worker | None,
+) -> SharedLimits | None:
+    """Limits are shared through Valkey, or with the other workers only; None without either."""
+    exchange: Exchange
+    if settings.valkey_url is not None:
+        exchange = ValkeyExchange(settings.valkey_url, secret_key)
+    elif worker is not None:
+        exchange = worker.board.limits.exchange(worker.slot)
+    else:
+        return None
+    windows = limits.shared() | ({} if sdk_key_limit is None else {"sdk_key": sdk_key_limit})
+    return SharedLimits(windows, exchange, secret_key)
+
+
+def _create_flag_services(
+    database: Database, now: Callable[[], datetime], settings: Settings
+) -> tuple[Flags, Rules, Segments]:
+    quota_of_conditions = condition_characters(settings.max_condition_characters)
+    flags = Flags(
+        database,
+        now,
+        flags_per_environment(settings.max_flags_per_environment),
+        variant_characters(settings.max_variant_characters),
+    )
+    rules = Rules(
+        database,
+        now,
+        rules_per_flag(settings.max_rules_per_flag),
+        rules_per_environment(settings.max_rules_per_environment),
+        quota_of_conditions,
+    )
+    segments = Segments(database, now, segments_per_project(settings.max_segments_per_project), quota_of_conditions)
+    return flags, rules, segments

@@ -18,7 +18,7 @@ import pytest
 
 from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
-from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.builders import store_environment
 from tests.support.command import run_flagstaff
 from tests.support.contents import contents, fill_every_table
 from tests.support.history import make_batch, make_layout, make_record, write
@@ -45,12 +45,9 @@ async def target(store: Store, postgres: PostgresServer, tmp_path: Path) -> Asyn
 
 async def fill_history(store: Store) -> None:
     """Enough history that reading or writing it takes a while."""
-    account = make_account()
-    project = make_project(account.id)
-    environment = make_environment(project.id)
     layout = make_layout()
     database = Database(store.database_url, store.data_directory)
-    await store_all(database, account, project, environment)
+    environment = await store_environment(database)
     for start in range(0, 20_000, 2_000):
         records = [make_record(second, os.urandom(100).hex()) for second in range(start, start + 2_000)]
         await write(database, make_batch(environment.id, layout, *records))

@@ -54,6 +54,7 @@ def test_it_prints_its_version() -> None:
     ("arguments", "shown"),
     [
         ([], ["serve", "migrate", "backup", "restore", "copy", "doctor", "export", "openapi", "users", "--version"]),
+        (["history"], ["export"]),
         (["serve"], [row.variable for row in Settings.rows()]),
         (["migrate"], ["--to", "base", "revision"]),
         (["backup"], ["TO", "--without-history", "secret"]),
@@ -61,6 +62,7 @@ def test_it_prints_its_version() -> None:
         (["copy"], ["--to", "postgresql://", "empty"]),
         (["doctor"], ["--mail-to", "--json", "exit status"]),
         (["export"], ["--project", "--environment", "--format", "unleash", "flagstaff", "--output"]),
+        (["history", "export"], ["--project", "--directory", "--format", "parquet", "--from", "--to", "--user-id"]),
         (["openapi"], ["OpenAPI"]),
         (["users"], ["create", "reset-password", "promote", "demote", "reset-two-factor"]),
         (["users", "promote"], ["email", "administrator"]),

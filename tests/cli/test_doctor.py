@@ -12,15 +12,18 @@ import pytest
 from typer.testing import CliRunner
 
 from flagstaff.cli.main import app
+from flagstaff.evaluation import loops
 from flagstaff.storage.database import CONFIGURATION_FILE, Database
 from flagstaff.storage.migrate import migrate
+from flagstaff.storage.schema_state import known_revisions
 from tests.mail.test_smtp import Inbox, smtp_server
-from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.builders import store_environment
 from tests.support.command import run_flagstaff
 from tests.support.history import make_batch, make_layout, make_record, write
 from tests.support.ports import free_port
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
+from tests.support.valkey import ValkeyServer
 
 KEY = {"FLAGSTAFF_SECRET_KEY": "k" * 40}
 
@@ -88,13 +91,24 @@ async def test_a_database_of_another_revision_fails(store: Store) -> None:
     assert "flagstaff migrate" in found["revision"]["advice"]
 
 
-async def test_a_database_of_a_newer_version_fails(store: Store) -> None:
+async def examine_newer(store: Store, *, oldest: str, status: int) -> dict[str, Any]:
     database = Database(store.database_url, store.data_directory)
     async with database.transaction() as transaction:
-        await transaction.connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+        await transaction.connection.exec_driver_sql(
+            f"UPDATE alembic_version SET version_num = '9999', oldest_supported = '{oldest}'"
+        )
     await database.close()
-    found = await asyncio.to_thread(examine, store.environ, status=1)
+    return await asyncio.to_thread(examine, store.environ, status=status)
+
+
+async def test_a_database_that_needs_a_newer_version_fails(store: Store) -> None:
+    found = await examine_newer(store, oldest="9998", status=1)
     assert found["revision"]["advice"] == "Install a newer version."
+
+
+async def test_a_database_of_a_newer_version_that_supports_this_one_is_fine(store: Store) -> None:
+    found = await examine_newer(store, oldest=known_revisions()[-1], status=0)
+    assert found["revision"]["found"].startswith("9999 of a newer version, which supports this one")
 
 
 def test_a_damaged_database_fails(sqlite: Store) -> None:
@@ -112,6 +126,16 @@ def test_an_unreachable_database_fails_with_the_reason(data_directory: Path) -> 
 def test_an_unreachable_mail_server_fails(sqlite: Store) -> None:
     smtp = {"FLAGSTAFF_SMTP_URL": f"smtp://127.0.0.1:{free_port()}"}
     assert examine(sqlite.environ | smtp, status=1)["mail"]["status"] == "FAIL"
+
+
+def test_a_valkey_that_is_away_fails_and_one_that_answers_does_not(sqlite: Store) -> None:
+    with ValkeyServer("--requirepass", "right") as server:
+        for password, status in (("wrong", 1), ("right", 0)):
+            url = f"valkey://:{password}@127.0.0.1:{server.port}/0"
+            found = examine({**sqlite.environ, **KEY, "FLAGSTAFF_VALKEY_URL": url}, status=status)
+            assert found["valkey"]["status"] == ("FAIL" if status else "OK")
+    found = examine({**sqlite.environ, **KEY, "FLAGSTAFF_VALKEY_URL": url}, status=1)
+    assert "Connection refused" in found["valkey"]["found"] or "111" in found["valkey"]["found"]
 
 
 def test_addresses_that_cannot_be_meant(sqlite: Store) -> None:
@@ -132,6 +156,15 @@ def test_few_descriptors_are_worth_a_warning(sqlite: Store) -> None:
     assert (found["descriptors"]["status"], found["descriptors"]["found"]) == ("WARN", "at most 512")
 
 
+def test_evaluations_in_python_are_worth_a_warning(sqlite: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "WHY_NOT_COMPILED", None)
+    assert examine(sqlite.environ)["evaluation"]["status"] == "OK"
+    monkeypatch.setattr(loops, "WHY_NOT_COMPILED", "No module named '_loops'")
+    found = examine(sqlite.environ)["evaluation"]
+    assert found["status"] == "WARN"
+    assert found["found"] == "runs in Python, which takes more processor time: No module named '_loops'"
+
+
 async def test_a_test_mail_is_sent_only_when_asked_for(sqlite: Store) -> None:
     inbox = Inbox()
     async with smtp_server(inbox) as port:
@@ -144,11 +177,8 @@ async def test_a_test_mail_is_sent_only_when_asked_for(sqlite: Store) -> None:
 
 
 async def test_with_a_running_server_everything_about_the_database_is_reported(store: Store) -> None:
-    account = make_account()
-    project = make_project(account.id)
-    environment = make_environment(project.id)
     database = Database(store.database_url, store.data_directory)
-    await store_all(database, account, project, environment)
+    environment = await store_environment(database)
     await write(database, make_batch(environment.id, make_layout(), make_record(), make_record(1)))
     await database.close()
     async with ServerProcess(store, KEY):

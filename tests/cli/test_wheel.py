@@ -6,8 +6,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from flagstaff.evaluation import loops
 from tests.support.remote import RemoteCaller
-from tests.support.server import ServerProcess
+from tests.support.server import COMMAND, ServerProcess
 from tests.support.stores import Store
 
 ROOT = Path(__file__).parents[2]
@@ -31,9 +32,14 @@ async def test_the_wheel_serves_from_an_empty_folder(tmp_path: Path) -> None:
     site = tmp_path / "site"
     run(sys.executable, "-m", "zipfile", "-e", wheel, site)
     assert not list(site.glob("tests*"))
+    # Compiled code makes it a wheel for one platform, and for this and all later versions of Python.
+    is_compiled = (site / "flagstaff" / "evaluation" / "_loops.abi3.so").is_file()
+    assert is_compiled is ("-cp311-abi3-" in wheel.name) is not wheel.name.endswith("-py3-none-any.whl")
+    assert is_compiled is (loops.WHY_NOT_COMPILED is None)
     environ = {"PYTHONPATH": str(site)}  # it goes before the checkout, which is installed as editable
     assert imported_from(environ) == site / "flagstaff" / "__init__.py"
-    async with ServerProcess(Store(None, tmp_path / "data"), environ) as server, RemoteCaller(server.url) as caller:
+    store = Store(None, tmp_path / "data")
+    async with ServerProcess(store, environ, command=COMMAND) as server, RemoteCaller(server.url) as caller:
         await caller.sign_up()
         project = await caller.create_project()
         await caller.create_flag(await caller.get_environment(project), key="flag")

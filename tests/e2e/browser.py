@@ -1,4 +1,7 @@
-"""The browser for these tests: the machine's Chromium, or Debian's, installed if possible (as root, with apt)."""
+"""The browser for these tests: Debian's headless shell, installed if possible (as root, with apt), or another Chromium.
+
+The headless shell has no windows or menus. A page that is opened in it takes half of the processor time.
+"""
 
 from tests.support import debian
 
@@ -12,9 +15,10 @@ ARGUMENTS = [
 ]
 MISSING = "No Chromium was found and none could be installed, which takes root and apt: the browser tests are left out."
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_HEADLESS_SHELL = "chromium-headless-shell"
+_OTHERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def find_or_install() -> str | None:
     """The path of a Chromium; None if there is none and it cannot be installed."""
-    return debian.find_or_install(_NAMES, "chromium")
+    return debian.find_or_install([_HEADLESS_SHELL], _HEADLESS_SHELL) or debian.find(_OTHERS)

@@ -11,9 +11,11 @@ import httpx
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.support.api import Caller, Json, check_manners
+from tests.support.clients import no_certificates, open_client
 from tests.support.mailbox import read_outbox, reset_token
 
 PASSWORD = "correct horse battery staple"
+POLL_SECONDS = 0.05
 
 
 class ApiCaller(Caller):
@@ -23,6 +25,7 @@ class ApiCaller(Caller):
         httpx.AsyncClient.__init__(
             self,
             base_url=url,
+            verify=no_certificates(),
             headers={"authorization": f"Bearer {token}"},
             event_hooks={"response": [check_manners]},
             timeout=30,
@@ -68,7 +71,7 @@ class Person:
 
     async def sign_up(self) -> None:
         """Create an account through the API and sign this browser in."""
-        async with httpx.AsyncClient(base_url=self.url, timeout=30) as client:
+        async with open_client(base_url=self.url, timeout=30) as client:
             credentials = {"email": self.email, "password": PASSWORD}
             (await client.post("/auth/register", json=credentials)).raise_for_status()
             self.token = (await client.post("/auth/login", json=credentials)).raise_for_status().json()["token"]
@@ -114,7 +117,7 @@ async def evaluate_and_record(ada: Person, environment: Json, *contexts: Json) -
     evaluations = f"/api{environment_page(environment)}/evaluations"
     async with asyncio.timeout(15):
         while len((await ada.api.get(evaluations)).json()["items"]) < len(contexts):
-            pass
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def invite(
@@ -125,7 +128,7 @@ async def invite(
     (await ada.api.post(f"/api/projects/{project['id']}/invitations", json=body)).raise_for_status()
     async with asyncio.timeout(15):
         while not (mails := [each for each in read_outbox(data_directory) if each["To"] == email]):
-            await asyncio.sleep(0)
+            await asyncio.sleep(POLL_SECONDS)
     return reset_token(mails[-1], "invitation")
 
 
@@ -133,7 +136,7 @@ async def send_shown_call(page: Page, **context: str) -> None:
     """Send the curl command that a flag's page shows under “Use in code”, for another user."""
     command = await page.get_by_role("tabpanel").locator("pre").inner_text()
     url, key, body = (_find(pattern, command) for pattern in (r"(http\S+)", r"X-SDK-Key: ([^']+)", r"-d '(.+)'"))
-    async with httpx.AsyncClient(timeout=30) as client:
+    async with open_client(timeout=30) as client:
         given = {**json.loads(body), "context": context}
         (await client.post(url, headers={"X-SDK-Key": key}, json=given)).raise_for_status()
 

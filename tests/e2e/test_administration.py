@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, Locator, Route, expect
 
 from tests.e2e.accessibility import UNBROKEN, check, stays_within
 from tests.e2e.conftest import UNLIMITED
@@ -17,7 +18,7 @@ from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
 ACCOUNTS = "/admin/accounts"
-PAGES = (ACCOUNTS, "/admin/projects", "/admin/instance", "/admin/settings", "/admin/changes")
+PAGES = (ACCOUNTS, "/admin/projects", "/admin/instance", "/admin/instances", "/admin/settings", "/admin/changes")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -125,6 +126,7 @@ async def test_an_account_is_promoted_and_its_session_ended_by_keyboard(ada: Per
     await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     await keyboard.use(dialog.get_by_role("button", name="Make administrator"))
     await expect(states(ada)).to_have_text(["Administrator"])
+    await expect(dialog).to_be_hidden()  # its button has the new name, too, until it is gone
     await expect(ada.page.get_by_role("button", name="Remove as administrator")).to_be_focused()
     assert (await eve.api.get("/api/admin/accounts")).status_code == 200
     await keyboard.use(ada.page.get_by_role("button", name="End the session"))
@@ -221,3 +223,66 @@ async def test_axe_finds_nothing_and_no_page_is_wider_than_the_narrowest_phone(a
         await expect(ada.page.get_by_role("dialog")).to_be_visible()
         await stays_within(ada)
         await check(ada, f"deactivating ({scheme})")
+
+
+def instance(name: str, lease: Json, **differs: object) -> Json:
+    """An instance as the API describes it."""
+    load = {
+        "evaluations_per_second": 1234.5,
+        "cpu": 0.42,
+        "event_loop_lag_seconds": 0.003,
+        "connections": 120,
+        "streams": 18,
+        "memory_bytes": 96_000_000,
+    }
+    known: Json = {
+        "version": "0.1.0",
+        "started_at": "2026-11-20T10:00:00Z",
+        "workers": 1,
+        "change": 4711,
+        "changes_behind": 0,
+        "seconds_behind": 0,
+        "answered": False,
+        "load": load,
+    }
+    return {"id": name, "name": name, "lease": lease, **known, **differs}
+
+
+LIVE = {"state": "live", "expires_in_seconds": 2.4}
+TROUBLED = [
+    instance("flags-1.example.com:8000", LIVE, answered=True),
+    instance("flags-2.example.com:8000", LIVE, change=4709, changes_behind=2, seconds_behind=75),
+    instance("flags-3.example.com:8000", {"state": "lapsed", "expires_in_seconds": -4000}),
+    instance("former:8000", LIVE, load=None, change=None, changes_behind=None, seconds_behind=None, workers=None),
+]
+
+
+async def test_instances_that_need_attention_are_named_with_the_reason(ada: Person) -> None:
+    page = ada.page
+    answers: list[tuple[int, Any]] = [(200, TROUBLED)]
+
+    async def answer(route: Route) -> None:
+        status, body = answers[-1]
+        await route.fulfill(status=status, json=body)
+
+    await page.goto("/admin/instances")
+    rows = page.get_by_role("list", name="Instances").get_by_role("listitem")
+    await expect(rows).to_have_count(1)
+    await expect(rows).to_contain_text("Serves alone")
+    await page.route("**/api/instances", answer)
+    await expect(rows).to_have_count(4)  # without a reload
+    await expect(page.get_by_role("status").filter(has_text="2 of 4 instances need attention.")).to_be_visible()
+    await expect(rows.nth(1)).to_contain_text("changes up to 4,709; 2 changes behind, for 75 s")
+    await expect(rows.nth(2)).to_contain_text("Its lease has lapsed")
+    await expect(rows.nth(3)).to_contain_text("It has not reported its load.")
+    for scheme in ("dark", "light"):
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        await check(ada, f"instances that need attention ({scheme})")
+    await stays_within(ada)
+    answers.append((200, []))
+    await ada.sees("No instance is known")
+    answers.append((503, {"title": "Unavailable", "status": 503, "detail": "The database cannot be reached."}))
+    await ada.sees("The database cannot be reached.")
+    await page.unroute("**/api/instances")
+    await ada.press("Try again")
+    await expect(rows).to_have_count(1)

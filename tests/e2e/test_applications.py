@@ -1,11 +1,11 @@
 """The page of an environment's applications: who has the present state, what they report, what is asked for."""
 
-import httpx
 from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import AXE, check, stays_within
 from tests.e2e.people import Person, environment_page
 from tests.support.api import Json
+from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key
 
 METRICS = {
@@ -38,7 +38,7 @@ async def speak(ada: Person, key: str) -> None:
         "unleash-sdk": "unleash-client-python:6.9.1",
         "unleash-interval": "15000",
     }
-    async with httpx.AsyncClient(base_url=ada.url, timeout=30) as client:
+    async with open_client(base_url=ada.url, timeout=30) as client:
         answers = [
             await client.get("/unleash/api/client/features", headers=headers),
             await client.post("/unleash/api/client/metrics", headers=headers, json=METRICS),

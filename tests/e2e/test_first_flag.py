@@ -39,7 +39,7 @@ async def test_from_registration_to_a_flag_that_was_evaluated_and_turned_off(vis
     await expect(page.get_by_label("Value")).to_have_attribute("aria-invalid", "true")
     await page.get_by_label("Value").fill("acme.com")
     await page.get_by_role("dialog").get_by_role("button", name="Add rule").click()
-    await expect(page.get_by_role("list")).to_contain_text("If the email's domain is acme.com, the flag is on")
+    await expect(page.get_by_role("list")).to_contain_text("If the email's domain is acme.com, the flag would be on")
 
     simulator = page.get_by_role("region", name="Try it")
     await simulator.get_by_label("Email").fill("ada@acme.com")

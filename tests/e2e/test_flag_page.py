@@ -108,13 +108,60 @@ async def test_a_change_shows_the_values_before_and_after(ada: Person, flag: Jso
     await expect(change).to_contain_text("Before 25% → After 40%")
 
 
-async def test_a_flag_is_deleted_after_typing_its_name_and_its_history_is_kept(ada: Person, flag: Json) -> None:
-    page = ada.page
-    await page.goto(flag_page(flag))
+async def archive(ada: Person, flag: Json) -> None:
+    await ada.page.goto(flag_page(flag))
     await ada.press("Actions")
-    await page.get_by_role("menuitem", name="Delete flag").click()
+    await ada.page.get_by_role("menuitem", name="Archive flag").click()
+    await ada.page.get_by_role("dialog").get_by_role("button", name="Archive", exact=True).click()
+    await ada.sees("New checkout was archived.")
+
+
+async def test_a_flag_that_others_need_is_not_archived(ada: Person, flag: Json) -> None:
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    base = await ada.api.create_flag(environment, key="base", name="Base")
+    await ada.api.create_flag(environment, key="needing", prerequisites=[{"flag_key": "base"}])
+    await ada.page.goto(flag_page(base))
+    await ada.press("Actions")
+    await ada.page.get_by_role("menuitem", name="Archive flag").click()
+    dialog = ada.page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("It was not evaluated in the last 24 hours.")
+    await dialog.get_by_role("button", name="Archive", exact=True).click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("The flag base is a prerequisite of needing.")
+
+
+async def test_an_archived_flag_leaves_the_list_and_comes_back_as_it_was(ada: Person, flag: Json) -> None:
+    page = ada.page
+    here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    await archive(ada, flag)
+    await ada.sees_heading("No flags in Production yet")
+    await page.get_by_role("link", name="Archived flags").click()
+    await ada.sees_heading("Archived flags")
+    await page.get_by_role("link", name="New checkout").click()
+    state = page.get_by_role("region", name="State")
+    await expect(state).to_contain_text("It is in no answer to applications.")
+    await expect(page.get_by_role("button", name="Add rule")).to_have_attribute(
+        "aria-description", "This flag is archived. Unarchive it to change it."
+    )
+    await expect(page.get_by_role("tab")).to_have_text(["Overview", "History", "Changes"])
+    await ada.press("Unarchive New checkout")
+    await expect(state.get_by_role("switch")).to_be_checked()
+    await page.goto(f"{here}/archived")
+    await ada.sees_heading("No archived flags")
+    flags = (await ada.api.get(f"/api{here}/flags")).json()
+    assert [(each["id"], each["enabled"], each["archived_at"]) for each in flags] == [(flag["id"], True, None)]
+
+
+async def test_an_archived_flag_is_deleted_after_typing_its_name_and_its_history_is_kept(
+    ada: Person, flag: Json
+) -> None:
+    page = ada.page
+    here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    await archive(ada, flag)
+    await page.goto(f"{here}/archived")
+    await ada.press("Delete New checkout")
     await page.get_by_role("dialog").get_by_role("textbox").fill("New checkout")
     await page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
-    await ada.sees_heading("No flags in Production yet")
+    await ada.sees_heading("No archived flags")
+    await expect(page.get_by_role("link", name="All flags")).to_be_focused()
     await page.get_by_role("link", name="Changes").click()
     await expect(page.get_by_role("listitem").first).to_contain_text("deleted New checkout")

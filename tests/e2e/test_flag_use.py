@@ -1,6 +1,5 @@
 """“Use in code” on a flag's page: programs with the real key and address, and the wait for the first evaluation."""
 
-import httpx
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
@@ -8,6 +7,7 @@ from tests.e2e.accessibility import AXE, check, stays_within
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import Person, flag_page
 from tests.support.api import Json
+from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key, keys_path
 from tests.support.usage import SNIPPETS, render
 
@@ -139,7 +139,7 @@ async def test_an_application_that_evaluates_flags_itself_is_shown_when_it_fetch
     await choose(ada, "python", "unleash")
     status = signs(ada).get_by_role("status")
     await expect(status).to_have_text("Waiting for an application that fetches this flag…")
-    async with httpx.AsyncClient(base_url=ada.url, timeout=30) as client:
+    async with open_client(base_url=ada.url, timeout=30) as client:
         assert (await client.get("/unleash/api/client/features", headers=headers)).status_code == 200
         await expect(status).to_have_text("shop (unleash-client-python:6.9.1) has fetched the flags.")
         link = signs(ada).get_by_role("link", name="Show applications")

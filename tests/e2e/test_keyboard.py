@@ -66,7 +66,7 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await expect(dialog.get_by_label("Match by")).to_have_value("email_domain")
     await keyboard.write(dialog.get_by_label("Value"), "acme.com")
     await keyboard.press("Enter")
-    await expect(page.get_by_role("list")).to_contain_text("If the email's domain is acme.com, the flag is on")
+    await expect(page.get_by_role("list")).to_contain_text("If the email's domain is acme.com, the flag would be on")
     await expect(page.get_by_role("region", name="Targeting").get_by_role("button", name="Add rule")).to_be_focused()
 
     simulator = page.get_by_role("region", name="Try it")

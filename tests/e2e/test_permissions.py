@@ -11,7 +11,7 @@ from playwright.async_api import Request, Route, expect
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission, may
 from tests.e2e.accessibility import AXE, VARIANTS, check
-from tests.e2e.controls import PRESS_ALL, flags_page, open_page, pages, required_by, use
+from tests.e2e.controls import PRESS_ALL, flags_page, open_page, pages, required_by, turn_to, use
 from tests.e2e.people import Person, flag_page, invite
 from tests.support.api import Json
 from tests.support.builders import AT
@@ -47,6 +47,8 @@ async def project(ada: Person) -> Json:
         for value in ("ada", "grace"):
             await ada.api.create_rule(flag, rule_value=value)
         project["flags"].append(flag)
+        archived = await ada.api.create_flag(environment, key="archived", name="Archived")
+        (await ada.api.post(f"/api{flag_page(archived)}/archive")).raise_for_status()
     await ada.api.post(
         f"/api/projects/{project['id']}/invitations", json={"email": "grace@example.com", "role": "viewer"}
     )
@@ -71,9 +73,10 @@ async def test_each_control_is_disabled_as_the_table_says_and_names_the_permissi
 ) -> None:
     member = await join(ada, project, eve, data_directory, roles)
     seen: set[str] = set()
+    await eve.page.goto("/")
     for path, environment in pages(project):
-        for each in await open_page(eve.page, path):
-            place = each["within"] if path.endswith(("settings", "sdk-keys")) else environment
+        for each in await turn_to(eve.page, path):
+            place = each["within"] if path.endswith(("settings", "sdk-keys", "audit")) else environment
             assert each["within"] == place, (path, each)
             allowed = may(member, Permission(each["needs"]), place)
             assert (each["reason"] is None) is allowed, (path, each)
@@ -91,6 +94,7 @@ async def test_no_control_of_a_viewer_writes_or_opens_a_form(
     ada: Person, eve: Person, project: Json, data_directory: Path
 ) -> None:
     await join(ada, project, eve, data_directory, VIEWER)
+    await eve.context.grant_permissions(["clipboard-write"])  # which a headless shell does not give by itself
     written: list[str] = []
 
     def note(request: Request) -> None:

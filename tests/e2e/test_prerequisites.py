@@ -90,18 +90,6 @@ async def test_at_least_one_variant_must_be_chosen(ada: Person, environment: Jso
     assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["prerequisites"] == []
 
 
-async def test_a_flag_that_others_need_cannot_be_deleted(ada: Person, environment: Json) -> None:
-    flag = await create_flag(ada, environment, "base")
-    await create_flag(ada, environment, "needing", "base")
-    await ada.page.goto(flag_page(flag))
-    await ada.press("Actions")
-    await ada.page.get_by_role("menuitem", name="Delete flag").click()
-    dialog = ada.page.get_by_role("dialog")
-    await dialog.get_by_role("textbox").fill("Base")
-    await dialog.get_by_role("button", name="Delete", exact=True).click()
-    await expect(dialog.get_by_role("alert")).to_contain_text("The flag base is a prerequisite of needing.")
-
-
 async def test_prerequisites_are_chosen_changed_and_removed(ada: Person, environment: Json) -> None:
     flag = await create_flag(ada, environment, "needing")
     await create_flag(ada, environment, "coloured", variants=COLOURS)

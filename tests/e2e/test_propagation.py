@@ -2,12 +2,12 @@
 
 import asyncio
 
-import httpx
 from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import AXE, check, stays_within
 from tests.e2e.people import Person, flag_page
 from tests.support.api import Json, environment_path
+from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key
 
 
@@ -26,7 +26,7 @@ async def poll(ada: Person, key: str, instance: str) -> None:
         "unleash-sdk": "unleash-client-python:6.9.0",
         "unleash-interval": "15000",
     }
-    async with httpx.AsyncClient(timeout=30) as client:
+    async with open_client(timeout=30) as client:
         answer = await client.get(f"{ada.url}/unleash/api/client/features", headers=headers)
     assert answer.status_code == 200, answer.text
 

@@ -12,6 +12,7 @@ from flagstaff.domain.sdk_keys import project_in
 from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
 from tests.e2e.people import Person
 from tests.support.api import Json
+from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key, keys_path
 
 
@@ -36,7 +37,7 @@ async def send(command: str) -> httpx.Response:
     _, _, url, *options = shlex.split(command.replace("\\\n", " "))
     given = dict(zip(options[::2], options[1::2], strict=True))
     headers = dict(options[place + 1].split(": ") for place, each in enumerate(options) if each == "-H")
-    async with httpx.AsyncClient(timeout=30) as client:
+    async with open_client(timeout=30) as client:
         return await client.post(url, headers=headers, content=given["-d"])
 
 

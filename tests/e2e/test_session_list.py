@@ -1,15 +1,15 @@
 """The list of sessions in one's account: what it shows, and ending another one."""
 
-import httpx
 from playwright.async_api import expect
 
 from tests.e2e.accessibility import check
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person
+from tests.support.clients import open_client
 
 
 async def test_another_session_is_ended_by_keyboard_and_this_one_is_not_offered(ada: Person) -> None:
-    async with httpx.AsyncClient(base_url=ada.url, headers={"user-agent": "Old laptop"}, timeout=30) as elsewhere:
+    async with open_client(base_url=ada.url, headers={"user-agent": "Old laptop"}, timeout=30) as elsewhere:
         login = await elsewhere.post("/auth/login", json={"email": ada.email, "password": PASSWORD})
         bearer = {"authorization": f"Bearer {login.raise_for_status().json()['token']}"}
         await ada.page.emulate_media(reduced_motion="reduce")

@@ -19,7 +19,7 @@ async def test_an_ended_session_leads_to_sign_in_and_back(ada: Person) -> None:
     assert await ada.stored_session() is None
     await ada.fill(Email=ada.email, Password="not the password")
     await ada.press("Sign in")
-    await expect(ada.page.get_by_role("alert")).to_be_visible()
+    await ada.sees("The email or the password is wrong.")
     await ada.fill(Password=PASSWORD)
     await ada.press("Sign in")
     await ada.sees_heading("New checkout")
@@ -44,6 +44,7 @@ async def test_a_session_refused_in_one_tab_ends_in_all_and_all_return_to_their_
     await ada.page.get_by_role("tab", name="Changes").click()
     await ada.sees("Your session has ended.")
     await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
+    await expect(other.get_by_text("You signed out in another tab")).to_be_visible()
     assert await ada.stored_session() is None
     await ada.page.unroute("**/api/**")
     await ada.fill(Email=ada.email, Password=PASSWORD)
@@ -75,7 +76,7 @@ async def test_signing_in_never_leads_to_another_host(ada: Person) -> None:
     assert ada.page.url == f"{ada.url}/"
 
 
-async def test_signing_out_signs_out_every_tab_at_once(ada: Person) -> None:
+async def test_signing_out_signs_out_every_tab_at_once_and_they_say_so(ada: Person) -> None:
     await ada.page.goto("/")
     other = await ada.context.new_page()
     await other.goto("/")

@@ -11,6 +11,7 @@ from flagstaff.domain.access_tokens import is_token
 from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
 from tests.e2e.people import Person
 from tests.support.api import Json
+from tests.support.clients import open_client
 
 OWN = "/account/tokens"
 
@@ -35,7 +36,7 @@ async def send(command: str) -> httpx.Response:
     """Send a shown call of curl."""
     _, _, url, _, header = shlex.split(command)
     name, _, value = header.partition(": ")
-    async with httpx.AsyncClient(timeout=30) as client:
+    async with open_client(timeout=30) as client:
         return await client.get(url, headers={name: value})
 
 
@@ -121,7 +122,7 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
     await dialog.get_by_role("button", name="Revoke").press("Enter")
     await ada.sees("No access tokens yet")
     await expect(page.get_by_role("button", name="New token")).to_be_focused()
-    async with httpx.AsyncClient(timeout=30) as client:
+    async with open_client(timeout=30) as client:
         headers = {"authorization": f"Bearer {secret}"}
         assert (await client.get(f"{ada.url}/api/projects", headers=headers)).status_code == 401
 

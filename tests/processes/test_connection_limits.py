@@ -14,6 +14,7 @@ from tests.support.stores import Store, sqlite_store
 
 FLOOD, OTHER, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 HEALTH = b"GET /health HTTP/1.1\r\nHost: flags\r\n\r\n"
+METRICS = b"GET /metrics HTTP/1.1\r\nHost: flags\r\n\r\n"
 CREDENTIALS = b'{"email":"ada@example.com","password":"correct horse battery staple"}'
 PATIENCE_SECONDS = 20
 MIB = 1024 * 1024
@@ -39,7 +40,7 @@ async def flooded(server: ServerProcess) -> AsyncIterator[Callable[..., object]]
 
 
 async def ask(server: ServerProcess, sent: bytes = HEALTH, *, source: str = OTHER) -> Answer:
-    """The answer to one request on a separate connection."""
+    """The answer to one request on a separate connection, of which the server learns the end only later."""
     async with await Client.connect(server.port, source=source) as client:
         # A server that refuses a connection may have closed it before it got this.
         with suppress(ConnectionError):
@@ -58,8 +59,13 @@ def post(path: bytes, body: bytes) -> bytes:
     return head % (path, len(body)) + body
 
 
-async def figure(server: ServerProcess, name: str, *, source: str = OTHER) -> float:
-    answer = await ask(server, b"GET /metrics HTTP/1.1\r\nHost: flags\r\n\r\n", source=source)
+async def figure(server: ServerProcess, name: str, *, on: Client | None = None) -> float:
+    """A figure of the server, asked for on this connection or on a separate one."""
+    if on is None:
+        answer = await ask(server, METRICS)
+    else:
+        await on.send(METRICS)
+        answer = await on.receive()
     (line,) = (line for line in answer.body.decode().splitlines() if line.startswith(f"{name} "))
     return float(line.split()[1])
 
@@ -87,12 +93,13 @@ async def test_a_flood_from_one_address_leaves_room_for_others_and_for_their_mai
 async def test_the_bounds_are_settings_and_a_closed_connection_makes_room(store: Store) -> None:
     bounds = {"FLAGSTAFF_MAX_CONNECTIONS": "4", "FLAGSTAFF_MAX_CONNECTIONS_PER_ADDRESS": "2"}
     async with ServerProcess(store, bounds) as server, flooded(server) as connect:
+        (watcher,) = await connect(1, THIRD)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while await figure(server, "flagstaff_connections") != 1:  # the one that waited for the start has ended
+            while await figure(server, "flagstaff_connections", on=watcher) != 1:  # the one of the start has ended
                 await asyncio.sleep(0.1)
         first, _ = await connect(2, FLOOD)
         assert (await ask(server, source=FLOOD)).status == 503
-        await connect(2, OTHER)
+        await connect(1, OTHER)
         assert (await ask(server, source=THIRD)).status == 503
         await first.close()
         async with asyncio.timeout(PATIENCE_SECONDS):

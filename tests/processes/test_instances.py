@@ -4,10 +4,13 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
+from flagstaff.storage.leases import LEASE_SECONDS, RENEW_SECONDS
 from tests.support.api import Json, flag_path
+from tests.support.clients import open_client
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
@@ -45,11 +48,18 @@ class Pair:
 
 
 @pytest.fixture
-async def pair(outage_store: Store) -> AsyncIterator[Pair]:
+def when_cut_off() -> str:
+    """What the second instance does while it is cut off."""
+    return "serve"
+
+
+@pytest.fixture
+async def pair(outage_store: Store, when_cut_off: str) -> AsyncIterator[Pair]:
     stores = [Store(outage_store.database_url, outage_store.data_directory / name) for name in ("first", "second")]
+    own = {"FLAGSTAFF_INSTANCE_NAME": "second", "FLAGSTAFF_WHEN_CUT_OFF": when_cut_off}
     async with (
         ServerProcess(stores[0], ENVIRON) as first,
-        ServerProcess(stores[1], ENVIRON) as second,
+        ServerProcess(stores[1], {**ENVIRON, **own}) as second,
         RemoteCaller(first.url) as ada,
         RemoteCaller(second.url) as application,
     ):
@@ -63,19 +73,42 @@ async def pair(outage_store: Store) -> AsyncIterator[Pair]:
             assert "Traceback" not in server.log
 
 
-async def test_a_paused_instance_is_waited_for_and_then_reported_as_not_confirmed(pair: Pair) -> None:
-    pair.second.signal(signal.SIGSTOP)
-    try:
-        answer = await pair.ada.post(f"{flag_path(pair.flag)}/toggle")
-    finally:
-        pair.second.signal(signal.SIGCONT)
-    assert answer.status_code == 503
-    assert answer.json()["detail"].startswith("The change is stored and this instance serves it")
-    assert "retry-after" not in answer.headers
-    async with asyncio.timeout(10):
-        while await pair.is_on_at_second():
-            await asyncio.sleep(0.01)
-    assert (await pair.ada.post(f"{flag_path(pair.flag)}/toggle")).status_code == 200
+def evaluation(pair: Pair) -> tuple[str, dict[str, Any]]:
+    """A request to the second instance."""
+    headers = {"x-sdk-key": pair.project["sdk_key"]}
+    return f"{pair.second.url}/sdk/v1/evaluate", {"json": {"environment": "production"}, "headers": headers}
+
+
+@pytest.mark.parametrize("when_cut_off", ["serve", "refuse"])
+async def test_a_paused_instance_is_named_in_the_response_and_knows_that_it_may_have_missed_changes(
+    pair: Pair, when_cut_off: str
+) -> None:
+    url, request = evaluation(pair)
+    async with open_client() as waiting, open_client() as waking:
+        assert (await waiting.post(url, **request)).status_code == 200  # connected before the pause
+        pair.second.signal(signal.SIGSTOP)
+        try:
+            toggled = await pair.ada.post(f"{flag_path(pair.flag)}/toggle")
+            during = asyncio.create_task(waiting.post(url, **request))
+            await asyncio.wait([during], timeout=0.1)
+        finally:
+            pair.second.signal(signal.SIGCONT)
+        answers = [await during, *[await waking.post(url, **request) for _ in range(20)]]
+    assert (toggled.status_code, toggled.headers["flagstaff-live-on"]) == (200, "1/2")
+    assert toggled.headers["flagstaff-missing"] == "second"
+    for answer in answers:
+        if answer.status_code == 503:
+            assert when_cut_off == "refuse"
+            assert (answer.headers["retry-after"], "cut off" in answer.text) == ("1", True)
+        elif "flagstaff-stale" in answer.headers:
+            assert when_cut_off == "serve"
+            assert int(answer.headers["flagstaff-stale"]) >= 3
+        else:
+            assert answer.json()["flags"][pair.flag["key"]]["enabled"] is False
+    await pair.until_ready()
+    toggled = await pair.ada.post(f"{flag_path(pair.flag)}/toggle")
+    assert (toggled.status_code, toggled.headers["flagstaff-live-on"]) == (200, "2/2")
+    assert "flagstaff-missing" not in toggled.headers
     assert await pair.is_on_at_second()
 
 
@@ -89,10 +122,21 @@ async def test_an_instance_that_resumes_in_time_has_the_change_when_its_call_ret
     assert not await pair.is_on_at_second()
 
 
-async def test_an_instance_that_was_killed_delays_no_change(pair: Pair) -> None:
+async def test_an_instance_that_was_killed_delays_changes_only_until_its_lease_has_lapsed(pair: Pair) -> None:
     await pair.second.kill()
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(4.5):
+        toggled = await pair.ada.post(f"{flag_path(pair.flag)}/toggle")
+    assert (toggled.status_code, toggled.headers["flagstaff-missing"]) == (200, "second")
+    async with asyncio.timeout(LEASE_SECONDS - RENEW_SECONDS):
         assert (await pair.ada.post(f"{flag_path(pair.flag)}/toggle")).status_code == 200
+
+
+async def test_an_instance_that_has_stopped_delays_no_change_and_is_not_missed(pair: Pair) -> None:
+    await pair.second.stop()
+    async with asyncio.timeout(LEASE_SECONDS - RENEW_SECONDS):
+        toggled = await pair.ada.post(f"{flag_path(pair.flag)}/toggle")
+    assert (toggled.status_code, toggled.headers["flagstaff-live-on"]) == (200, "1/1")
+    assert "flagstaff-missing" not in toggled.headers
 
 
 @pytest.mark.parametrize("crash", [False, True])

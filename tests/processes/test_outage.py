@@ -117,11 +117,11 @@ async def test_no_write_is_acknowledged_once_the_database_is_deleted(
             assert toggle.status_code == 200
         answer = await caller.evaluate(project["sdk_key"])
         assert answer.json()["flags"][flag["key"]]["enabled"] is (name == CONFIGURATION_FILE)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while (await caller.get("/ready")).status_code != 503:
                 await asyncio.sleep(0.05)
         (data_directory / "aside").rename(data_directory / name)
         assert (await caller.post(f"{flag_path(flag)}/toggle")).status_code == 200
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while (await caller.get("/ready")).status_code != 200:
                 await asyncio.sleep(0.05)

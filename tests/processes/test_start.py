@@ -9,7 +9,7 @@ import pytest
 from tests.support.command import run_flagstaff
 from tests.support.ports import free_port
 from tests.support.remote import RemoteCaller
-from tests.support.server import ServerProcess
+from tests.support.server import COMMAND, ServerProcess
 from tests.support.stores import Store
 
 
@@ -78,7 +78,7 @@ async def test_a_second_server_on_the_same_folder_or_port_is_refused_and_the_fir
 async def test_a_first_start_creates_a_private_folder_and_prints_its_address(
     fresh_store: Store,
 ) -> None:
-    async with ServerProcess(fresh_store) as server:
+    async with ServerProcess(fresh_store, command=COMMAND) as server:
         folder = fresh_store.data_directory
         assert mode(folder) == 0o700
         assert mode(folder / "secret-key") == 0o600

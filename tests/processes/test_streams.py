@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.support.api import Json, flag_path
+from tests.support.clients import open_client
 from tests.support.event_streams import EventStream
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
@@ -38,7 +39,7 @@ class Pair:
 
     async def open(self, server: ServerProcess) -> EventStream:
         """A stream from a process, whose first event has been read."""
-        client = await self.stack.enter_async_context(httpx.AsyncClient(base_url=server.url))
+        client = await self.stack.enter_async_context(open_client(base_url=server.url))
         headers = {"authorization": self.sdk_key}
         response = await self.stack.enter_async_context(client.stream("GET", STREAMING, headers=headers))
         assert response.status_code == 200, await response.aread()
@@ -56,13 +57,13 @@ class Pair:
 
     async def ask_for_features(self, server: ServerProcess, sdk_key: str | None = None) -> int:
         """The status with which a process answers a client that asks for its features."""
-        async with httpx.AsyncClient(base_url=server.url) as client:
+        async with open_client(base_url=server.url) as client:
             headers = {"authorization": sdk_key or self.sdk_key}
             return (await client.get("/unleash/api/client/features", headers=headers)).status_code
 
     async def readiness(self) -> list[int]:
         """The statuses of both processes."""
-        async with httpx.AsyncClient() as client:
+        async with open_client() as client:
             return [(await client.get(f"{server.url}/ready")).status_code for server in self.servers]
 
 
@@ -109,7 +110,7 @@ async def test_after_a_kill_a_client_that_connects_again_has_what_it_missed(pair
         await stream.next()
     revision = await pair.toggle()
     await pair.servers[1].start()
-    client = await pair.stack.enter_async_context(httpx.AsyncClient(base_url=pair.servers[1].url))
+    client = await pair.stack.enter_async_context(open_client(base_url=pair.servers[1].url))
     response = await pair.stack.enter_async_context(
         client.stream("GET", STREAMING, headers={"authorization": pair.sdk_key})
     )

@@ -13,7 +13,7 @@ from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
 from flagstaff.storage.environments import delete_environment
-from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.builders import store_environment
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, make_record, read
 
@@ -23,11 +23,7 @@ LAYOUT = make_layout()
 
 @pytest.fixture
 async def environment(database: Database) -> Environment:
-    account = make_account()
-    project = make_project(account.id)
-    environment = make_environment(project.id)
-    await store_all(database, account, project, environment)
-    return environment
+    return await store_environment(database)
 
 
 @pytest.fixture
@@ -44,6 +40,7 @@ async def count_rows(database: Database) -> dict[str, int]:
     """The number of rows about evaluations in each table, except the ids of batches."""
     found = {}
     others = {tables.batches, tables.connections, tables.reported_counts, tables.reported_windows}
+    others |= {tables.deliveries, tables.delivered}
     async with database.read_history() as connection:
         for table in tables.metadata.sorted_tables:
             if table.schema == tables.HISTORY and table not in others:

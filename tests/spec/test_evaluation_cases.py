@@ -27,11 +27,11 @@ from flagstaff.domain.variants import check_variants
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions import check_conditions
-from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.web.context import read_attributes
 from flagstaff.web.management.variants import read_prerequisites, read_variants
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
+from tests.support.loops import evaluate
 from tests.support.naive import evaluate_naively
 
 FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from flagstaff.domain.changes import Actor, Change, Scope, change_of
 from flagstaff.domain.errors import Code, Error
-from flagstaff.storage import tables
+from flagstaff.storage import dialect, tables
 from flagstaff.storage.accounts import create_account, find_account
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -128,6 +128,31 @@ async def test_a_server_that_refuses_to_write_is_unavailable_until_it_writes_aga
     finally:
         await operator.close()
         await database.close()
+
+
+async def test_a_write_that_is_paused_half_way_ends_and_lets_others_write(
+    outage_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused, other = (Database(outage_store.database_url, outage_store.data_directory) for _ in range(2))
+    rename = tables.projects.update().values(name="Another")
+
+    async def write_with_a_pause() -> None:
+        async with paused.transaction() as transaction:
+            await transaction.connection.execute(rename)
+            async with asyncio.timeout(10), other.transaction() as meanwhile:
+                await meanwhile.connection.execute(rename)
+            await transaction.connection.execute(rename)
+
+    try:
+        await store_all(other, ACCOUNT, PROJECT)
+        monkeypatch.setattr(dialect, "IDLE_WRITE_SECONDS", 0.2)
+        with pytest.raises(Error) as refusal:
+            await write_with_a_pause()
+        assert refusal.value.code is Code.UNAVAILABLE
+        assert refusal.value.retry_after_seconds, "nothing was changed"
+    finally:
+        for database in (paused, other):
+            await database.close()
 
 
 async def test_a_server_that_stops_during_a_transaction_is_unavailable(

@@ -4,12 +4,14 @@ import asyncio
 import sys
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from struct import unpack
 from typing import Any
 from uuid import UUID, uuid4
 from zlib import decompress
 
+import asyncpg
 import msgspec
 import pytest
 import sqlalchemy as sa
@@ -27,6 +29,7 @@ from flagstaff.domain.second_factors import TotpSecret
 from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.access_tokens import create_token, find_token_by_hash
 from flagstaff.storage.accounts import find_account
@@ -43,9 +46,10 @@ from flagstaff.storage.idempotency import claim
 from flagstaff.storage.identities import create_identity, find_identity
 from flagstaff.storage.invitations import create_invitation, list_invitations
 from flagstaff.storage.members import find_member, list_members
-from flagstaff.storage.migrate import current_revision, is_current, migrate
+from flagstaff.storage.migrate import migrate
 from flagstaff.storage.projects import find_project
 from flagstaff.storage.rules import get_rule, list_rules
+from flagstaff.storage.schema_state import current_revision, is_supported
 from flagstaff.storage.second_factors import find_totp, save_totp
 from flagstaff.storage.segments import get_segment, list_segments
 from tests.support.builders import (
@@ -62,9 +66,10 @@ from tests.support.builders import (
     store_all,
 )
 from tests.support.history import make_batch, make_layout, make_record, read, write
-from tests.support.stores import Store
+from tests.support.postgres import PostgresServer
+from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 22)]
+REVISIONS = [f"{number:04}" for number in range(1, 27)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -92,12 +97,18 @@ def table_names(connection: sa.Connection) -> set[str]:
     inspector = sa.inspect(connection)
     names = set(inspector.get_table_names())
     if "history" in inspector.get_schema_names():
-        names |= {f"history.{name}" for name in inspector.get_table_names("history")}
+        in_history = inspector.get_table_names("history")
+        names |= {f"history.{name}" for name in in_history if not is_partition(name)}
     return names - {"alembic_version"}
 
 
+def is_partition(name: str | None) -> bool:
+    return name is not None and name.startswith("segments_")
+
+
 def differences(connection: sa.Connection) -> list[Any]:
-    context = MigrationContext.configure(connection, opts={"include_schemas": True})
+    options = {"include_schemas": True, "include_name": lambda name, kind, _: kind != "table" or not is_partition(name)}
+    context = MigrationContext.configure(connection, opts=options)
     return compare_metadata(context, tables.metadata)
 
 
@@ -110,7 +121,7 @@ async def test_an_unknown_revision_is_refused(store: Store, revision: str) -> No
 
 
 async def test_a_database_of_a_newer_version_is_refused_and_left_alone(store: Store) -> None:
-    await execute(store, "UPDATE alembic_version SET version_num = '9999'")
+    await execute(store, "UPDATE alembic_version SET version_num = '9999', oldest_supported = '9998'")
     before = await run_on(store, table_names)
     for target in ("head", "base", NEWEST):
         with pytest.raises(Error, match=r"revision 9999, which is unknown .* --to " + NEWEST) as refusal:
@@ -254,17 +265,17 @@ async def test_down_to_a_revision_and_up_again_keeps_what_it_can_hold(
         assert await find_account(connection, account.id) == account
 
 
-async def test_a_database_is_current_at_the_newest_revision_only(database: Database, store: Store) -> None:
-    assert await is_current(database)
+async def test_a_database_of_an_older_revision_is_not_supported(database: Database, store: Store) -> None:
+    assert await is_supported(database)
     await migrate_store(store, "base")
-    assert not await is_current(database)
+    assert not await is_supported(database)
     assert await current_revision(database) is None
 
 
-async def test_a_database_without_a_table_is_not_current(bare_store: Store) -> None:
+async def test_a_database_without_a_table_is_not_supported(bare_store: Store) -> None:
     opened = Database(bare_store.database_url, bare_store.data_directory)
     try:
-        assert not await is_current(opened)
+        assert not await is_supported(opened)
     finally:
         await opened.close()
 
@@ -651,3 +662,31 @@ def versions_of_history(connection: sa.Connection) -> tuple[list[int], list[int]
         for table in (tables.segments, tables.layouts)
     )
     return segments, layouts
+
+
+async def test_partitions_come_and_go_with_all_rows_while_others_write(
+    postgres_template: PostgresServer, data_directory: Path
+) -> None:
+    async with postgresql_store(postgres_template, data_directory) as store:
+        database, environment_id = Database(store.database_url, data_directory), uuid4()
+        await write(database, make_batch(environment_id, make_layout(), make_record(0)))
+        await HistoryUpkeep(database, lambda: AT, timedelta(days=90)).prepare_days()
+        days = [make_record(days * 86_400) for days in range(1, 6)]
+        await write(database, make_batch(environment_id, make_layout(), *days))
+        earlier = await asyncpg.connect(store.database_url)
+        try:
+            # As an instance of the release before does, which keeps its prepared statements.
+            columns = "environment, layout_id, first_time, last_time, size, user_hashes, email_hashes, content, version"
+            values = f"SELECT {columns} FROM history.segments ORDER BY id DESC LIMIT 1"
+            add = await earlier.prepare(f"INSERT INTO history.segments ({columns}) {values} RETURNING id")
+            grow = await earlier.prepare("UPDATE history.segments SET size = size WHERE id = $1 RETURNING id")
+            ids = [await add.fetchval()]
+            for revision in ("0022", "head"):
+                await migrate(store.database_url, data_directory, revision)
+                ids.append(await add.fetchval())
+                assert await grow.fetchval(ids[-1]) == ids[-1]
+        finally:
+            await earlier.close()
+        assert ids == [ids[0], ids[0] + 1, ids[0] + 2]
+        assert len(await read(database, environment_id)) == 9
+        await database.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +21,21 @@ from tests.support.stores import TEMPLATE, Store, execute, postgresql_store, sql
 
 Template = Path | PostgresServer
 
+# The settings that decide whether and how ada can register and sign in.
+_DECISIVE = {f"FLAGSTAFF_{name}" for name in ("SECRET_KEY", "REGISTRATION", "DEMAND_SECOND_FACTOR", "OIDC_PROVIDERS")}
+
 
 @dataclass(frozen=True)
 class Beginning:
-    """Ada's token, account and project in a database: that of the folder or, on PostgreSQL, the one with this name."""
+    """What ada has in a database: that of the folder or, on PostgreSQL, the one with this name.
+
+    The environment is the project's `production`.
+    """
 
     token: str
     account: Json
     project: Json
+    environment: Json
     data_directory: Path
     database: str
 
@@ -62,9 +69,15 @@ class Beginnings:
             account, token = await register(service, "ada")
             async with Caller(service.asgi, token=token) as ada:
                 project = await ada.create_project() if with_project else {}
+                environment = await ada.get_environment(project) if with_project else {}
         finally:
             await service.stop()
-        return Beginning(token, account, project, folder, database)
+        return Beginning(token, account, project, environment, folder, database)
+
+
+def is_as_usual(environ: Mapping[str, str]) -> bool:
+    """Whether ada begins with these settings as she does without them."""
+    return not environ.keys() & _DECISIVE
 
 
 def service_environ(store: Store) -> dict[str, str]:

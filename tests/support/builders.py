@@ -193,3 +193,12 @@ async def store_all(
                     await create_flag(transaction.connection, resource)
                 case Rule():
                     await create_rule(transaction.connection, resource)
+
+
+async def store_environment(database: Database) -> Environment:
+    """Store an account, a project of it, and its environment `production`, which is returned."""
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    await store_all(database, account, project, environment)
+    return environment

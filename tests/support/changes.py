@@ -1,9 +1,11 @@
-"""Reads the audit trail."""
+"""Reads the audit trail, and makes it older."""
 
+from typing import Any
 from uuid import UUID
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.changes import Change
+from flagstaff.storage import tables
 from flagstaff.storage.changes import list_environment_changes
 from tests.support.api import Json
 
@@ -15,3 +17,10 @@ async def changes_in(flagstaff: Flagstaff, environment: Json) -> list[Change]:
             connection, UUID(environment["id"]), flag_id=None, before=None, limit=1_000
         )
     return [each.change for each in reversed(found)]
+
+
+async def record_less(flagstaff: Flagstaff, change: str, **values: Any) -> None:
+    """Replace values of a change, as if a version that recorded less had made it."""
+    async with flagstaff.database.transaction() as transaction:
+        query = tables.changes.update().where(tables.changes.c.id == int(change)).values(**values)
+        await transaction.connection.execute(query)

@@ -2,24 +2,42 @@
 
 import os
 import subprocess
-import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
+
+from tests.support.forks import ForkedProcess
 
 _SECONDS = 120  # on a machine that is busy with other tests, too
 
 
 def run_flagstaff(
-    *arguments: str, environ: Mapping[str, str] | None = None, stdin: str = "", directory: Path | None = None
+    *arguments: str,
+    environ: Mapping[str, str] | None = None,
+    stdin: str = "",
+    directory: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command that ends by itself. It gets only PATH from this process's environment."""
-    return subprocess.run(
-        [sys.executable, "-m", "flagstaff", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        env={"PATH": os.environ["PATH"], "COLUMNS": "200", **(environ or {})},
-        cwd=directory,
-        timeout=_SECONDS,
-        check=False,
-    )
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        given.write(stdin.encode())
+        given.seek(0)
+        process = ForkedProcess(
+            arguments,
+            environ={"PATH": os.environ["PATH"], "COLUMNS": "200", **(environ or {})},
+            given=given,
+            output=output,
+            errors=errors,
+            directory=directory,
+        )
+        try:
+            status = process.wait_blocking(_SECONDS)
+        finally:
+            process.kill()
+        printed = [_read(stream) for stream in (output, errors)]
+    return subprocess.CompletedProcess(["flagstaff", *arguments], status, *printed)
+
+
+def _read(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode()

@@ -16,7 +16,7 @@ _SEARCH_PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin",
 
 def find_or_install(names: Sequence[str], package: str) -> str | None:
     """The path of the first program found; None if there is none and `package` cannot be installed."""
-    return _find(names) or _install(names, package)
+    return find(names) or _install(names, package)
 
 
 def leave_out(why: str) -> None:
@@ -26,7 +26,8 @@ def leave_out(why: str) -> None:
     pytest.skip(why)
 
 
-def _find(names: Sequence[str]) -> str | None:
+def find(names: Sequence[str]) -> str | None:
+    """The path of the first program found; None if there is none."""
     return next((path for name in names if (path := shutil.which(name, path=_SEARCH_PATH))), None)
 
 
@@ -35,10 +36,10 @@ def _install(names: Sequence[str], package: str) -> str | None:
         return None
     with (Path(tempfile.gettempdir()) / "flagstaff-apt.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
-        if found := _find(names):
+        if found := find(names):
             return found
         environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         for command in (["update"], ["install", "--yes", "--no-install-recommends", package]):
             whole = ["apt-get", "--quiet", *command]
             subprocess.run(whole, env=environ, check=False, capture_output=True, timeout=_INSTALL_SECONDS)
-        return _find(names)
+        return find(names)

@@ -2,8 +2,8 @@
 
 from flagstaff.domain.members import Role
 from flagstaff.domain.permissions import MEANINGS, PERMISSIONS, Permission
-from flagstaff.web.app import describe_api
 from flagstaff.web.management.auth import PERMISSION
+from tests.support.description import described
 
 
 def matrix() -> str:
@@ -20,7 +20,7 @@ def operations() -> str:
     rows = [
         f"| `{method.upper()} {path.removeprefix('/api/projects/{project_id}') or '/'}` | `{operation[PERMISSION]}` "
         f"| {'environment' if '{env_id}' in path or '/sdk-keys' in path else 'project'} |"
-        for path, methods in describe_api()["paths"].items()
+        for path, methods in described()["paths"].items()
         for method, operation in methods.items()
         if PERMISSION in operation
     ]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
 from ipaddress import ip_address, ip_network
 from typing import Any
@@ -100,10 +101,10 @@ def _as_javascript_writes(number: float) -> str:
     if number == 0:
         return "0"
     sign = "-" if number < 0 else ""
-    scientific = next(text for p in range(17) if float(text := f"{abs(number):.{p}e}") == abs(number))
-    mantissa, exponent = scientific.split("e")
-    digits = mantissa.replace(".", "")
-    point = int(exponent) + 1
+    # repr has them, too. Rounding to each length in turn misses them for some powers of two, such as 2**-24.
+    _, found, exponent = Decimal(repr(abs(number))).normalize().as_tuple()
+    digits = "".join(map(str, found))
+    point = len(digits) + int(exponent)
     if len(digits) <= point <= 21:
         return sign + digits + "0" * (point - len(digits))
     if 0 < point <= 21:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
-import httpx
-
 from hatch_build import DASHBOARD, find_node
+from tests.support.clients import open_client
 from tests.support.ports import free_port
 
 SECRET = "secret: 100 %"
@@ -53,12 +52,12 @@ class IdentityProvider:
 
     async def set(self, **state: Any) -> None:
         """Change what it says: `people`, `claims`, `signing`, `hang`, `large`, or `rotate` its keys."""
-        async with httpx.AsyncClient() as client:
+        async with open_client() as client:
             (await client.post(f"{self.issuer}/test", json=state)).raise_for_status()
 
     async def answer(self, authorization_url: str, login: str) -> dict[str, str]:
         """Sign in as a person's browser does; what the provider sends to the redirect URI."""
-        async with httpx.AsyncClient() as browser:
+        async with open_client() as browser:
             response = await browser.get(authorization_url)
             while True:
                 if response.is_redirect:

@@ -32,6 +32,7 @@ os.execv(command[0], command)
 """
 _MEMORY = Path("/dev/shm")
 _MEMORY_MIN_FREE_BYTES = 2 * 1024**3
+_READY = ("ready", "standby")  # what it writes into its file when it answers queries
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -104,6 +105,20 @@ class PostgresServer:
             self._process.wait()
             self._process = None
 
+    def kill(self) -> None:
+        """End all its processes at once (SIGKILL), as when its machine fails."""
+        assert self._process is not None
+        children = self._children()
+        self._process.kill()
+        for process_id in children:
+            with suppress(ProcessLookupError):
+                os.kill(process_id, signal.SIGKILL)
+        self._process.wait()
+        self._process = None
+        deadline = time.monotonic() + _STOP_SECONDS
+        while any(map(_exists, children)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+
     def restart(self, *, crash: bool = False) -> None:
         """Stop the server and start it again with the same data."""
         self.stop(crash=crash)
@@ -113,8 +128,7 @@ class PostgresServer:
     def hanging(self) -> Iterator[None]:
         """Pause all its processes until the block ends: connections can be opened, but nothing is answered."""
         assert self._process is not None
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-        processes = [self._process.pid, *map(int, children)]
+        processes = [self._process.pid, *self._children()]
         for process_id in processes:
             os.kill(process_id, signal.SIGSTOP)
         try:
@@ -125,19 +139,24 @@ class PostgresServer:
                     os.kill(process_id, signal.SIGCONT)
 
     def delete(self) -> None:
-        """Stop the server and delete its folder."""
+        """Stop the server and delete its folders, unless they have been."""
         try:
             self.stop()
         finally:
-            shutil.rmtree(self._folder)
-            shutil.rmtree(self._memory)
+            for folder in filter(Path.exists, (self._folder, self._memory)):
+                shutil.rmtree(folder)
+
+    def _children(self) -> list[int]:
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        return [int(each) for each in children.read_text().split()]
 
     def _is_ready(self) -> bool:
         try:
             lines = (self._data / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return False
-        return len(lines) == 8 and lines[0] == str(self._process and self._process.pid) and lines[7].strip() == "ready"
+        return len(lines) == 8 and lines[0] == str(self._process and self._process.pid) and lines[7].strip() in _READY
 
     def _leave_root(self) -> None:
         """Run as another user, because PostgreSQL refuses to run as root."""
@@ -182,6 +201,14 @@ def _installation() -> Path:
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent
+
+
+def _exists(process_id: int) -> bool:
+    """Whether a process has not ended; one that nobody has waited for counts as ended."""
+    try:
+        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _roomy_memory() -> Path | None:

@@ -2,9 +2,18 @@
 
 from asyncio.subprocess import Process
 
+from tests.support.forks import ForkedProcess
 
-async def kill(process: Process | None) -> None:
+
+async def kill(process: Process | ForkedProcess | None) -> None:
     """Kill a process (SIGKILL) if it is running, and wait for its end."""
     if process is not None and process.returncode is None:
         process.kill()
         await process.wait()
+
+
+async def terminate(process: Process) -> None:
+    """End a process in order (SIGTERM) if it is running, and wait for its end."""
+    if process.returncode is None:
+        process.terminate()
+    await process.wait()

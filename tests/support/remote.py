@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import httpx
 
 from tests.support.api import Caller, Json, check_manners, created, environment_path, flag_path
+from tests.support.clients import no_certificates
+from tests.support.server import ServerProcess
 
 _PASSWORD = "correct horse battery staple"
 _LONG_SECONDS = 30
@@ -19,7 +21,10 @@ class RemoteCaller(Caller):
     """A caller over the network. It has no token until it has signed up."""
 
     def __init__(self, url: str) -> None:
-        httpx.AsyncClient.__init__(self, base_url=url, timeout=_LONG_SECONDS, event_hooks={"response": [check_manners]})
+        hooks = {"response": [check_manners]}
+        httpx.AsyncClient.__init__(
+            self, base_url=url, verify=no_certificates(), timeout=_LONG_SECONDS, event_hooks=hooks
+        )
 
     async def sign_up(self, email: str = "ada@example.com") -> None:
         """Register and log in."""
@@ -47,6 +52,7 @@ class Load:
     evaluated: dict[str, float] = field(
         default_factory=dict
     )  # each user with a response, and its time on the monotonic clock
+    lost: list[str] = field(default_factory=list)  # why clients without a response have ended
     _stopping: bool = False
 
     async def until(self, condition: Callable[[], bool]) -> None:
@@ -69,6 +75,19 @@ class Load:
     def stop(self) -> None:
         """Let every client finish its current request and send no more."""
         self._stopping = True
+
+    async def survive_a_rolling_restart(self, caller: RemoteCaller, *servers: ServerProcess) -> None:
+        """Restart the servers, one after the other, and assert that no request failed and no write was lost."""
+        for server in servers:
+            await self.until_well_under_way()
+            assert await server.stop() == 0
+            await server.start()
+        await self.until_well_under_way()
+        self.stop()
+        assert self.lost == []
+        assert set(self.statuses["manage"]) == {200, 201}
+        assert set(self.statuses["evaluate"]) == {200}
+        await self.assert_writes_are_there(caller)
 
     async def assert_writes_are_there(self, caller: RemoteCaller) -> None:
         """Assert that every answered creation and toggle is in the configuration."""
@@ -130,13 +149,13 @@ async def under_load(caller: RemoteCaller) -> AsyncIterator[Load]:
     clients = [load.create_flags(0), load.create_flags(1), load.toggle(), *(load.evaluate(each) for each in range(3))]
     async with asyncio.TaskGroup() as group:
         for client in clients:
-            group.create_task(_until_the_server_is_gone(client))
+            group.create_task(_until_the_server_is_gone(client, load))
         yield load
         load.stop()
 
 
-async def _until_the_server_is_gone(client: Awaitable[None]) -> None:
+async def _until_the_server_is_gone(client: Awaitable[None], load: Load) -> None:
     try:
         await client
-    except httpx.TransportError:
-        return
+    except httpx.TransportError as error:
+        load.lost.append(repr(error))

@@ -4,15 +4,19 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 import httpx
 
+from tests.support.clients import open_client
+from tests.support.forks import ForkedProcess
 from tests.support.ports import free_port
 from tests.support.processes import kill
 from tests.support.stores import Store
+
+COMMAND = (sys.executable, "-m", "flagstaff", "serve")  # as operators run it
 
 _START_SECONDS = 30
 _STOP_SECONDS = 15
@@ -22,10 +26,19 @@ class ServerProcess:
     """A server on a store. The context manager starts it on entry, and ends it on exit in any state."""
 
     def __init__(
-        self, store: Store, environ: Mapping[str, str] | None = None, *, open_files: int | None = None
+        self,
+        store: Store,
+        environ: Mapping[str, str] | None = None,
+        *,
+        open_files: int | None = None,
+        command: Sequence[str] | None = None,
     ) -> None:
-        """`environ` is added to the settings of the store and the port; `open_files` lowers the system's limit."""
+        """`environ` is added to the settings of the store and the port; `open_files` lowers the system's limit.
+
+        `command`, such as COMMAND, starts a new interpreter; without it, one that has imported Flagstaff is forked.
+        """
         self._open_files = open_files
+        self._command = command
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file: Path = store.data_directory.parent / f"server-{self.port}.log"
@@ -33,10 +46,11 @@ class ServerProcess:
             "PATH": os.environ["PATH"],
             "FLAGSTAFF_PORT": str(self.port),
             "FLAGSTAFF_DATA_DIR": str(store.data_directory),
+            "FLAGSTAFF_DRAIN_SECONDS": "0",
             **({"FLAGSTAFF_DATABASE_URL": store.database_url} if store.database_url else {}),
             **(environ or {}),
         }
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: asyncio.subprocess.Process | ForkedProcess | None = None
 
     async def __aenter__(self) -> Self:
         try:
@@ -63,7 +77,7 @@ class ServerProcess:
     async def start(self) -> None:
         """Start it and return when it is ready."""
         await self.launch()
-        async with asyncio.timeout(_START_SECONDS), httpx.AsyncClient() as client:
+        async with asyncio.timeout(_START_SECONDS), open_client() as client:
             while not await self._is_ready(client):
                 assert self._process is not None
                 assert self._process.returncode is None, f"the server ended:\n{self.log}"
@@ -72,10 +86,13 @@ class ServerProcess:
     async def launch(self) -> None:
         """Start it without waiting, for starts that should fail."""
         with self.log_file.open("ab") as log:
-            command: tuple[str, ...] = (sys.executable, "-m", "flagstaff", "serve")
-            if self._open_files is not None:
-                command = ("sh", "-c", f'ulimit -n {self._open_files}; exec "$@"', "sh", *command)
-            self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log, env=self._environ)
+            if self._command is not None:
+                command, environ = self._command, self._environ
+                self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log, env=environ)
+                return
+            self._process = ForkedProcess(
+                ["serve"], environ=self._environ, output=log, errors=log, open_files=self._open_files
+            )
 
     async def wait(self) -> int:
         """Wait for it to end; return its exit status."""

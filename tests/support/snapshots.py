@@ -37,6 +37,7 @@ class World:
         self.snapshots = Snapshots(
             load_project=self.load_project,
             load_environment=self.load_environment,
+            load_key_hashes=self.load_key_hashes,
             supervisor=Supervisor(),
         )
         self.now = AT
@@ -71,6 +72,11 @@ class World:
     async def _load_sdk_keys(self) -> dict[bytes, UUID]:
         hashes = [hash_sdk_key(self.sdk_key), *(each for keys in self.sdk_keys_of.values() for each in keys)]
         return dict.fromkeys(hashes, self.project.id) if self.exists else {}
+
+    async def load_key_hashes(self, project_id: UUID) -> frozenset[bytes] | None:
+        known = self.exists and project_id == self.project.id
+        hashes = hash_sdk_key(self.sdk_key), *(each for keys in self.sdk_keys_of.values() for each in keys)
+        return await self._load("keys", lambda: frozenset(hashes) if known else None)
 
     async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
         return await self._load("project", lambda: self._read_project(project_id))

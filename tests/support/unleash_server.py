@@ -9,6 +9,7 @@ import httpx
 
 from hatch_build import UNLEASH_SERVER, find_node
 from tests.support.api import Json
+from tests.support.clients import open_client
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
 from tests.support.processes import kill
@@ -44,9 +45,7 @@ class UnleashServer:
             "LOG_LEVEL": "error",
         }
         self._process: asyncio.subprocess.Process | None = None
-        self._client = httpx.AsyncClient(
-            base_url=f"{self.url}/unleash", headers={"authorization": _ADMIN_KEY}, timeout=60
-        )
+        self._client = open_client(base_url=f"{self.url}/unleash", headers={"authorization": _ADMIN_KEY}, timeout=60)
 
     async def __aenter__(self) -> Self:
         node = find_node()

@@ -28,6 +28,9 @@ def refusal(**environ: str) -> str:
         ("PORT", "-1", "must be a whole number from 0 to 65535"),
         ("PORT", "٣", "must be a whole number from 0 to 65535"),
         ("PORT", "tcp://10.0.0.7:8000", "set enableServiceLinks: false"),
+        ("WORKERS", "0", "must be a whole number from 1 to 128, or auto"),
+        ("WORKERS", "129", "must be a whole number from 1 to 128, or auto"),
+        ("WORKERS", "2.5", "must be a whole number from 1 to 128, or auto"),
         ("DATA_DIR", "~nobody-of-this-name/x", "must be a directory"),
         ("DATABASE_URL", "mysql://localhost/x", "must be a valid URL that starts with postgresql:// or postgres://"),
         ("DATABASE_URL", "sqlite:///x.db", "FLAGSTAFF_DATA_DIR"),
@@ -40,6 +43,22 @@ def refusal(**environ: str) -> str:
         ("SMTP_URL", "smtp://", "must be smtp+starttls://user:password@host:port"),
         ("SMTP_URL", "smtp://user@mail.example.com", "must be smtp+starttls://user:password@host:port"),
         ("SMTP_URL", "smtp://mail.example.com/inbox", "must be smtp+starttls://user:password@host:port"),
+        ("CLICKHOUSE_URL", "clickhouse:8123", "must be https://user:password@host:8443"),
+        ("CLICKHOUSE_URL", "http://host:port", "must be https://user:password@host:8443"),
+        ("CLICKHOUSE_URL", "http://host/?database=x", "must be https://user:password@host:8443"),
+        ("CLICKHOUSE_TABLE", "evaluations", "must be a database and a table"),
+        ("CLICKHOUSE_TABLE", "a.b; DROP TABLE c", "must be a database and a table"),
+        ("VALKEY_URL", "localhost:6379", "must be valkey://user:password@host:6379/0"),
+        ("VALKEY_URL", "http://localhost:6379", "must be valkey://user:password@host:6379/0"),
+        ("VALKEY_URL", "valkey://", "must be valkey://user:password@host:6379/0"),
+        ("VALKEY_URL", "valkey://localhost:port", "must be valkey://user:password@host:6379/0"),
+        ("VALKEY_URL", "valkey://localhost/limits", "must be valkey://user:password@host:6379/0"),
+        ("VALKEY_URL", "valkey://localhost/0#x", "must be valkey://user:password@host:6379/0"),
+        ("VALKEY_URL", "unix://run/valkey.sock", "must be valkey://user:password@host:6379/0"),
+        ("VALKEY_URL", "valkey://localhost?db=first", "must have a whole number as its option db"),
+        ("VALKEY_URL", "valkey://localhost?ssl_ca_certs=x", "has an option that is not accepted"),
+        ("VALKEY_URL", "rediss://localhost?ssl_cert_reqs=none", "has an option that is not accepted"),
+        ("VALKEY_URL", "valkeys://localhost?ssl_ca_certs=/no/file", "must name a file that exists"),
         ("MAIL_FROM", "Flagstaff", "must be one address"),
         ("MAIL_FROM", "a@example.com, b@example.com", "must be one address"),
         ("MAIL_FROM", "Flag\nBcc: x <a@example.com>", "must be one address"),
@@ -88,10 +107,26 @@ def test_a_bad_value_is_refused_with_its_variable_and_what_is_accepted(variable:
         ("SMTP_URL", "smtp://flagstaff:hunter2/x@localhost"),
         ("SMTP_URL", "smtp://flagstaff:hunter2#x@localhost"),
         ("SMTP_URL", "smtp://[hunter2"),
+        ("VALKEY_URL", "valkey://:hunter2/x@localhost"),
+        ("VALKEY_URL", "valkey://localhost?password=hunter2"),
     ],
 )
 def test_no_error_shows_a_secret(variable: str, text: str) -> None:
     assert "hunter2" not in refusal(**{f"FLAGSTAFF_{variable}": text})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "valkey://localhost",
+        "redis://:p%40ss@[::1]:6380/15",
+        "rediss://user:password@valkey.example.com:6379/0",
+        "valkeys://valkey.example.com?db=3",
+        "unix:///run/valkey/valkey.sock?db=1",
+    ],
+)
+def test_every_form_of_a_valkey_url_is_read(url: str) -> None:
+    assert Settings.load({"FLAGSTAFF_VALKEY_URL": url}).valkey_url == url
 
 
 def test_the_settings_object_shows_no_secret() -> None:

@@ -19,7 +19,7 @@ from flagstaff.settings import Settings
 from flagstaff.storage import tables
 from flagstaff.telemetry import configure_logging
 from tests.support.api import Caller, Json
-from tests.support.beginnings import Beginning, Beginnings, clone, service_environ
+from tests.support.beginnings import Beginning, Beginnings, clone, is_as_usual, service_environ
 from tests.support.clock import Clock
 from tests.support.mailbox import read_outbox, reset_token
 from tests.support.postgres import PostgresServer
@@ -74,11 +74,12 @@ def beginning(
     passwords: Passwords,
     light_passwords: Passwords,
 ) -> Beginning | None:
-    """Ada, and her project, for tests that ask for them and choose no settings, clock or hashes of their own.
+    """Ada, and her project, for tests that ask for them and choose no clock, hashes or decisive settings of their own.
 
     Otherwise the fixtures create them, which takes as long as most of the tests.
     """
-    if environ or passwords is not light_passwords or clock() != Clock()() or "ada" not in request.fixturenames:
+    is_usual = is_as_usual(environ) and passwords is light_passwords and clock() == Clock()()
+    if not is_usual or "ada" not in request.fixturenames:
         return None
     template, made = request.getfixturevalue("template"), request.getfixturevalue("beginnings")
     return made.get(template, with_project="first_project" in request.fixturenames)
@@ -176,9 +177,11 @@ async def project(first_project: Json) -> Json:
 
 
 @pytest.fixture
-async def environment(ada: Caller, project: Json) -> Json:
+async def environment(ada: Caller, project: Json, beginning: Beginning | None) -> Json:
     """Its `production`, without flags."""
-    return await ada.get_environment(project)
+    if beginning is None or beginning.project != project:
+        return await ada.get_environment(project)
+    return deepcopy(beginning.environment)
 
 
 @pytest.fixture

@@ -36,6 +36,20 @@ async def test_the_page_and_all_that_it_names_come_from_here(client: Caller) -> 
     assert not re.search(r"https?://", page.text)
 
 
+async def test_a_document_is_compressed_once_for_all_who_accept_it(client: Caller) -> None:
+    for path in ("/openapi.json", "/docs/assets/swagger-ui-bundle.js"):
+        plain = await client.get(path, headers={"accept-encoding": "identity"})
+        compressed = await client.get(path, headers={"accept-encoding": "gzip"})
+        assert "content-encoding" not in plain.headers
+        assert compressed.headers["content-encoding"] == "gzip"
+        assert compressed.content == plain.content  # the client has decompressed it
+        assert int(compressed.headers["content-length"]) < len(plain.content) / 2
+        assert plain.headers["etag"] == compressed.headers["etag"]
+        assert plain.headers["vary"] == compressed.headers["vary"] == "Accept-Encoding"
+        again = await client.get(path, headers={"if-none-match": compressed.headers["etag"]})
+        assert (again.status_code, again.headers["etag"]) == (304, compressed.headers["etag"])
+
+
 def open_files() -> list[Path]:
     return [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
 

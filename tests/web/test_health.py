@@ -9,7 +9,9 @@ from tests.support.api import Caller
 
 async def test_a_database_of_another_version_is_not_ready(client: Caller, flagstaff: Flagstaff) -> None:
     async with flagstaff.database.transaction() as transaction:
-        await transaction.connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+        await transaction.connection.execute(
+            sa.text("UPDATE alembic_version SET version_num = '9999', oldest_supported = '9998'")
+        )
 
     answer = await client.get("/ready")
 
@@ -30,6 +32,7 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
         "recorder-collect",
         "recorder-write",
         "snapshot-retry",
+        "snapshot-unload",
         "history-roll-up",
         "applications-write",
     }

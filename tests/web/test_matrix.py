@@ -11,9 +11,9 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.members import Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission
-from flagstaff.web.app import describe_api
 from flagstaff.web.management.auth import PERMISSION
-from tests.support.api import Caller, Json, created
+from tests.support.api import Caller, Json, created, flag_path
+from tests.support.description import described
 from tests.support.members import join
 from tests.web.conftest import SignUp
 
@@ -40,6 +40,7 @@ BODIES: dict[str, Json] = {
     "explain": {"context": {"user_id": "ada"}},
     "create_token": {"name": "Deployments", "permissions": ["project:read"]},
     "create_sdk_key": {"name": "Checkout service", "environment": "production", "kind": "server"},
+    "restore_change": {"dry_run": False},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 
@@ -48,7 +49,7 @@ def operations() -> list[Operation]:
     """The operations on a project: those that delete come last, and what is inside before what contains it."""
     found = [
         (method, path, operation)
-        for path, methods in describe_api()["paths"].items()
+        for path, methods in described()["paths"].items()
         for method, operation in methods.items()
         if "{project_id}" in path
     ]
@@ -67,7 +68,11 @@ def success_of(operation: Json) -> int:
 
 def is_in_production(path: str, operation: Json) -> bool:
     """Whether an operation needs its permission in the environment `production`, where everything is, and no other."""
-    return "{env_id}" in path or operation["operationId"] in ("create_sdk_key", "revoke_sdk_key")
+    return "{env_id}" in path or operation["operationId"] in (
+        "create_sdk_key",
+        "revoke_sdk_key",
+        "restore_change",
+    )
 
 
 def expected_of(path: str, operation: Json, role: Role, own: Role | None) -> int:
@@ -104,7 +109,9 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     )
     issued = await owner.post(f"/api/projects/{project['id']}/tokens", json=BODIES["create_token"])
     key = await owner.post(f"/api/projects/{project['id']}/sdk-keys", json=BODIES["create_sdk_key"])
+    changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
     ids = {
+        "change_id": changed.headers["flagstaff-change"],
         "project_id": project["id"],
         "env_id": flag["environment_id"],
         "flag_id": flag["id"],
@@ -138,7 +145,7 @@ def test_every_operation_on_a_project_asks_for_a_permission_and_says_so() -> Non
 
 
 def test_no_other_operation_asks_for_one() -> None:
-    for path, methods in describe_api()["paths"].items():
+    for path, methods in described()["paths"].items():
         if "{project_id}" not in path:
             assert not any(PERMISSION in operation for operation in methods.values()), path
 

@@ -7,8 +7,9 @@ from fastapi.routing import APIRoute
 from typer.testing import CliRunner
 
 from flagstaff.cli.main import app
-from flagstaff.web.app import create_api, describe_api
+from flagstaff.web.app import create_api
 from tests.support.api import Caller
+from tests.support.description import described
 
 COMMITTED = Path(__file__).parents[2] / "src" / "flagstaff" / "web" / "openapi.json"
 
@@ -48,7 +49,7 @@ def test_the_committed_document_is_what_the_command_writes() -> None:
 
 
 def test_every_endpoint_of_the_specification_is_in_it_with_its_success() -> None:
-    paths = describe_api()["paths"]
+    paths = described()["paths"]
 
     for line in SPECIFIED.strip().split("\n"):
         method, path, status = line.split()
@@ -57,7 +58,7 @@ def test_every_endpoint_of_the_specification_is_in_it_with_its_success() -> None
 
 
 def test_every_route_is_in_it() -> None:
-    document = describe_api()
+    document = described()
 
     for route in create_api().routes:
         if isinstance(route, APIRoute):
@@ -67,14 +68,14 @@ def test_every_route_is_in_it() -> None:
 
 
 def test_every_operation_has_a_unique_name_and_a_description() -> None:
-    operations = [operation for path in describe_api()["paths"].values() for operation in path.values()]
+    operations = [operation for path in described()["paths"].values() for operation in path.values()]
 
     assert len({operation["operationId"] for operation in operations}) == len(operations)
     assert all(operation["summary"] and operation["description"] and operation["tags"] for operation in operations)
 
 
 def test_every_reference_leads_somewhere() -> None:
-    document = describe_api()
+    document = described()
 
     for target in json.dumps(document).split('"$ref": "#/')[1:]:
         place = document
@@ -87,11 +88,11 @@ async def test_it_is_served_to_anybody(client: Caller) -> None:
 
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json() == describe_api()
+    assert answer.json() == described()
 
 
 async def test_nothing_under_api_answers_without_a_token_and_everything_else_does(client: Caller) -> None:
-    for path, operations in describe_api()["paths"].items():
+    for path, operations in described()["paths"].items():
         for method, operation in operations.items():
             answer = await client.request(method.upper(), path.replace("{", "").replace("}", ""), json={})
             needs_token = {"HTTPBearer": []} in operation.get("security", [])

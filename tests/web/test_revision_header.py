@@ -1,4 +1,4 @@
-"""The header Flagstaff-Revision of writes."""
+"""The headers Flagstaff-Revision and Flagstaff-Change of writes."""
 
 from uuid import uuid4
 
@@ -15,7 +15,7 @@ async def test_reads_and_refused_writes_have_none(ada: Caller, environment: Json
     missing = await ada.post(f"{flag_path({**flag, 'id': str(uuid4())})}/toggle")
     read = await ada.get(flag_path(flag))
     assert [each.status_code for each in (refused, missing, read)] == [400, 404, 200]
-    assert not any(HEADER in each.headers for each in (refused, missing, read))
+    assert not any({HEADER, "flagstaff-change"} & each.headers.keys() for each in (refused, missing, read))
 
 
 async def test_what_is_not_evaluated_has_none(ada: Caller, project: Json) -> None:
@@ -41,6 +41,10 @@ async def test_each_write_has_a_higher_one_than_the_last(ada: Caller, project: J
     assert [answer.status_code // 100 for answer in answers] == [2] * len(answers)
     numbers = [int(answer.headers[HEADER]) for answer in answers]
     assert numbers == sorted(set(numbers))
+    listed = (await ada.get(f"{path}/changes")).json()["items"]
+    assert [answer.headers["flagstaff-change"] for answer in answers] == [
+        each["id"] for each in reversed(listed[: len(answers)])
+    ]
 
 
 async def test_a_deleted_project_has_none(ada: Caller, project: Json) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
+from flagstaff.runtime.idle_projects import SWEEPS
 from flagstaff.services.passwords import Passwords
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, flag_path, project_path
@@ -140,6 +141,44 @@ async def scene(start: Start, role: str, confirm_seconds: float, log_stream: io.
         scene = Scene(ada, application, project["sdk_key"], project, flag)
         assert await scene.is_on_at_second()
         yield scene
+
+
+async def unload(instance: Flagstaff) -> None:
+    """Let an hour pass in which nobody asks for flags."""
+    for _ in range(SWEEPS + 1):
+        await instance.idle_projects.sweep()
+    assert not instance.snapshots.loaded
+
+
+async def test_changes_to_a_project_that_no_instance_has_in_memory_are_seen_at_once(
+    scene: Scene, start: Start, passwords: Passwords
+) -> None:
+    third = await start("third")
+    async with Caller(third.asgi) as application:
+        assert (await application.evaluate(scene.sdk_key)).status_code == 200
+        for is_on in (False, True, False):
+            await unload(third)
+            assert (await scene.toggle()).status_code == 200
+            assert not third.snapshots.loaded, "a change does not load the project"
+            answer = await application.evaluate(scene.sdk_key)
+            assert answer.json()["flags"][scene.flag["key"]]["enabled"] is is_on
+        await unload(third)
+        rotated = await scene.ada.post(f"{project_path(scene.project)}/regenerate-key")
+        assert rotated.status_code == 200
+        assert (await application.evaluate(scene.sdk_key)).status_code == 401
+        assert not third.snapshots.loaded, "a key that has ended does not load the project"
+        assert (await application.evaluate(rotated.json()["sdk_key"])).status_code == 200
+
+
+async def test_toggles_race_with_first_evaluations_of_unloaded_projects(scene: Scene, start: Start) -> None:
+    third = await start("third")
+    async with Caller(third.asgi) as application:
+        for number in range(10):
+            await unload(third)
+            racing, toggled = await asyncio.gather(application.evaluate(scene.sdk_key), scene.toggle())
+            assert (racing.status_code, toggled.status_code) == (200, 200)
+            answer = await application.evaluate(scene.sdk_key)
+            assert answer.json()["flags"][scene.flag["key"]]["enabled"] is (number % 2 == 1)
 
 
 async def test_a_token_that_ends_at_one_instance_has_ended_at_every_other(scene: Scene) -> None:
@@ -316,6 +355,9 @@ async def test_a_project_that_cannot_be_loaded_keeps_no_instance_from_hearing_of
 ) -> None:
     other = await scene.ada.create_flag()
     rule = await scene.ada.create_rule(other)
+    project = (await scene.ada.get(f"/api/projects/{other['project_id']}")).json()
+    for instance in (scene.ada, scene.second):
+        assert (await instance.evaluate(project["sdk_key"])).status_code == 200
     await administrator.execute("UPDATE rules SET rule_type = 'device' WHERE id = $1", UUID(rule["id"]))
     check_stored_but_unconfirmed(await scene.toggle(other))
     assert (await scene.ada.get("/ready")).status_code == 503
@@ -406,3 +448,41 @@ async def test_many_toggles_at_once_leave_both_instances_with_the_same_answer(sc
     answers = await asyncio.gather(*(scene.toggle() for _ in range(41)))
     assert {answer.status_code for answer in answers} == {200}
     assert not await scene.is_on_at_second()
+
+
+@pytest.mark.parametrize("confirm_seconds", [0.5])
+async def test_administrators_see_which_instances_serve_which_changes(
+    scene: Scene, role: str, administrator: asyncpg.Connection
+) -> None:
+    former = (
+        "INSERT INTO instances (id, address, version, started_at, renewals, is_leaving, expires_at) "
+        "VALUES ($1, $2, '0.0.9', 0, 1, $3, (extract(epoch FROM now()) * 1000000)::bigint + 1000000 * $4::bigint)"
+    )
+    await administrator.execute(former, "a" * 16, "before-reports", False, 60)
+    await administrator.execute(former, "b" * 16, "crashed", False, -60)
+    await administrator.execute(former, "c" * 16, "stopped", True, -60)
+
+    async def listed(second: str) -> Json:
+        """The instances by id, when the second one has said whether it serves all changes."""
+        async with asyncio.timeout(10):
+            while True:
+                found = {each["id"]: each for each in (await scene.ada.get("/api/instances")).json()}
+                states = ["current" if each["changes_behind"] == 0 else "behind" for each in found.values()]
+                if sorted(states) == sorted(["current", second, "behind", "behind"]):
+                    return found
+                await asyncio.sleep(0.05)
+
+    found = await listed("current")
+    old, crashed = found.pop("a" * 16), found.pop("b" * 16)
+    assert (old["version"], old["load"], old["changes_behind"]) == ("0.0.9", None, None)
+    assert (crashed["lease"]["state"], round(crashed["lease"]["expires_in_seconds"], -1)) == ("lapsed", -60)
+    assert [each["answered"] for each in found.values()].count(True) == 1
+    assert {each["lease"]["state"] for each in found.values()} == {"live"}
+
+    await administrator.execute(f"REVOKE SELECT ON rules FROM {role}")
+    assert (await scene.toggle()).status_code == 503
+    behind = [each for each in (await listed("behind")).values() if each["changes_behind"]]
+    assert [(each["answered"], each["changes_behind"]) for each in behind] == [(False, 1)]
+    assert behind[0]["seconds_behind"] > 0
+    await administrator.execute(f"GRANT SELECT ON rules TO {role}")
+    await listed("current")

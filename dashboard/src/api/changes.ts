@@ -1,6 +1,7 @@
 /** The audit trail: changes to an environment with its flags and rules, to resources of a kind, or to accounts. */
 
-import { infiniteQueryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
+import type { queryOf } from "../lib/auditFilter";
 import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
@@ -28,6 +29,25 @@ export function projectChangesQuery(
     const params = { path: { project_id: projectId }, query: { ...page, resource } };
     return ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));
   });
+}
+
+type AuditQuery = ReturnType<typeof queryOf>;
+
+/** The changes in a project that match filters. */
+export function auditQuery(projectId: string, wanted: AuditQuery) {
+  return {
+    ...pages([projectId, "audit", JSON.stringify(wanted)], (page, signal) => {
+      const params = { path: { project_id: projectId }, query: { ...page, ...wanted } };
+      return ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));
+    }),
+    placeholderData: keepPreviousData,
+  };
+}
+
+/** All of them as CSV. */
+export function exportAudit(projectId: string, wanted: AuditQuery): Promise<Blob> {
+  const params = { path: { project_id: projectId }, query: wanted };
+  return ask(client.GET("/api/projects/{project_id}/changes.csv", { params, parseAs: "blob" }));
 }
 
 /** Changes to accounts and to the instance's settings, for administrators. */

@@ -1,6 +1,9 @@
 /** The only client of the API. The types of its paths, bodies and responses come from src/flagstaff/web/openapi.json. */
 
 import createClient, { type Middleware } from "openapi-fetch";
+import { missingInWords } from "../lib/liveOn";
+import { noteChange } from "../lib/madeChanges";
+import { notifyWarning } from "../lib/notify";
 import { currentSession, endSession } from "../lib/session";
 import type { components, paths } from "./schema";
 
@@ -44,5 +47,18 @@ const authorization: Middleware = {
   },
 };
 
+const whereItIsLive: Middleware = {
+  onResponse({ response }) {
+    const warning = missingInWords(response.headers);
+    if (warning) notifyWarning(warning.title, warning.message);
+  },
+};
+
+const whatItChanged: Middleware = {
+  onResponse({ response, params }) {
+    noteChange(params.path?.project_id, response.headers.get("Flagstaff-Change"));
+  },
+};
+
 export const client = createClient<paths>({ baseUrl: window.location.origin });
-client.use(authorization);
+client.use(authorization, whereItIsLive, whatItChanged);

@@ -4,7 +4,7 @@ import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@ta
 import { client, type EnvironmentPath, type Flag, type FlagPath, type FlagUpdate, type NewFlag } from "./client";
 import { ask } from "./problem";
 
-const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
+export const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
 const REFRESH_MILLISECONDS = 30_000;
 
 export function flagsQuery(path: EnvironmentPath) {
@@ -38,19 +38,9 @@ export function useUpdateFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: (body: FlagUpdate) => ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body })),
+    meta: { done: "changed" },
     onSuccess: (flag) => {
       keep(cache, path, flag);
-      return refreshChanges(cache, path);
-    },
-  });
-}
-
-export function useDeleteFlag(path: FlagPath) {
-  const cache = useQueryClient();
-  return useMutation({
-    mutationFn: () => ask(client.DELETE(`${BASE}/{flag_id}`, { params: { path } })),
-    onSuccess: () => {
-      cache.setQueryData(flagsQuery(path).queryKey, (list) => list?.filter((flag) => flag.id !== path.flag_id));
       return refreshChanges(cache, path);
     },
   });
@@ -79,6 +69,7 @@ export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Swit
     mutationKey,
     scope: { id: mutationKey.join(" ") },
     networkMode: "always",
+    meta: { done: "switched" },
     mutationFn: ({ flag, enabled }: Switching) =>
       ask(client.PUT(`${BASE}/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { enabled } })),
     onMutate: async ({ flag, enabled }) => {
@@ -105,6 +96,6 @@ function keep(cache: QueryClient, path: EnvironmentPath, flag: Flag): void {
   cache.setQueryData(flagsQuery(path).queryKey, (list) => list?.map((each) => (each.id === flag.id ? flag : each)));
 }
 
-function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<void> {
+export function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<void> {
   return cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
 }

@@ -1,7 +1,7 @@
 /** The evaluation history: pages of evaluations, and their totals by interval. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { type Period, sinceOf, summaryStep } from "../lib/periods";
+import { intervalsFor, type Period, sinceOf } from "../lib/periods";
 import { firstDay } from "../lib/users";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
@@ -62,25 +62,33 @@ export function flagEvaluationsQuery(path: FlagPath, filter: EvaluationFilter) {
   });
 }
 
-/** Counts of on and off by interval and reason, for one flag or for all; by day if all are too many for one response. */
-export function summaryQuery(path: EnvironmentPath, period: Exclude<Period, "all">, flagKey?: string) {
+/**
+ * Counts of on and off by interval and reason, for one flag or for all, of which there are about `flags`. If all are too
+ * many for one response, the intervals are longer.
+ */
+export function summaryQuery(
+  path: EnvironmentPath,
+  period: Exclude<Period, "all">,
+  { flagKey, flags = 1 }: { readonly flagKey?: string | undefined; readonly flags?: number } = {},
+) {
   return queryOptions({
     queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null],
     queryFn: async ({ signal }) => {
-      const load = (interval: string) => {
+      const load = async ([interval = "1d", ...longer]: readonly string[]): Promise<Summary> => {
         const query = {
           since: sinceOf(period, Date.now()),
           interval,
           ...(flagKey !== undefined && { flag_key: flagKey }),
         };
-        return ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));
+        try {
+          return await ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));
+        } catch (error) {
+          const isTooLarge = error instanceof Problem && error.status === 400 && flagKey === undefined;
+          if (!isTooLarge || longer.length === 0) throw error;
+          return load(longer);
+        }
       };
-      try {
-        return await load(summaryStep(period).interval);
-      } catch (error) {
-        if (error instanceof Problem && error.status === 400 && flagKey === undefined) return load("1d");
-        throw error;
-      }
+      return load(intervalsFor(period, flags));
     },
     refetchInterval: SUMMARY_MILLISECONDS,
     placeholderData: keepPreviousData,

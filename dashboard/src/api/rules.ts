@@ -38,16 +38,24 @@ export function useUpdateRule(path: FlagPath) {
   return useMutation({
     mutationFn: ({ id, ...body }: Partial<NewRule> & { id: string }) =>
       ask(client.PUT(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: id } }, body })),
+    meta: { done: "ruleChanged" },
     onMutate: ({ id, ...values }) => foresee(cache, path, (rule) => (rule.id === id ? { ...rule, ...values } : rule)),
     onSettled: refresh,
   });
 }
 
-/** Gives rules new priorities, which are shown immediately. The rules are reloaded whether or not the calls succeeded. */
+/**
+ * Gives rules new priorities, which are shown immediately. The rules are reloaded whether or not the calls succeeded, but
+ * not while a later change waits: they would show the order before it.
+ */
 export function useReorderRules(path: FlagPath) {
   const cache = useQueryClient();
   const refresh = useRefresh(path);
+  const mutationKey = ["reorder-rules", path.flag_id];
   return useMutation({
+    mutationKey,
+    meta: { done: "rulesMoved" },
+    scope: { id: mutationKey.join() }, // one after the other, so that the last press decides
     mutationFn: async (reordered: readonly PriorityChange[]) => {
       for (const { id, priority } of reordered) {
         const params = { path: { ...path, rule_id: id } };
@@ -58,7 +66,7 @@ export function useReorderRules(path: FlagPath) {
       const priorities = new Map(reordered.map((each) => [each.id, each.priority]));
       return foresee(cache, path, (rule) => ({ ...rule, priority: priorities.get(rule.id) ?? rule.priority }));
     },
-    onSettled: refresh,
+    onSettled: () => (cache.isMutating({ mutationKey }) === 1 ? refresh() : undefined),
   });
 }
 
@@ -67,6 +75,7 @@ export function useDeleteRule(path: FlagPath) {
   return useMutation({
     mutationFn: (ruleId: string) =>
       ask(client.DELETE(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: ruleId } } })),
+    meta: { done: "ruleDeleted" },
     onSettled: refresh,
   });
 }

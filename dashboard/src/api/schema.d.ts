@@ -1087,7 +1087,7 @@ export interface paths {
         };
         /**
          * List Flags
-         * @description The flags of an environment, newest first.
+         * @description The flags of an environment, newest first; archived flags only with `archived=true`.
          *
          *     Requires the permission `flags:read`.
          */
@@ -1130,7 +1130,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Flag
-         * @description Delete a flag with its rules. Its evaluation history is kept.
+         * @description Delete a flag with its rules, archived or not. Its evaluation history is kept.
          *
          *     Requires the permission `flags:write`.
          */
@@ -1156,6 +1156,52 @@ export interface paths {
          *     Requires the permission `flags:toggle`.
          */
         post: operations["toggle_flag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive Flag
+         * @description Archive a flag: no evaluation answers it any more. It keeps its id, key, state and rules.
+         *
+         *     An archived flag can be read, unarchived and deleted. Everything else is refused with 409.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["archive_flag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unarchive Flag
+         * @description Put an archived flag back into the answers of evaluations, as it was.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["unarchive_flag"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1414,6 +1460,57 @@ export interface paths {
         get: operations["list_instance_changes"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/changes.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Project Changes
+         * @description The changes in a project as CSV, newest first, with the same filters as the list.
+         *
+         *     A text that a spreadsheet would take for a formula has an apostrophe in front.
+         *
+         *     Requires the permission `audit:read`.
+         */
+        get: operations["export_project_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/changes/{change_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Change
+         * @description Put back what a change of a flag, a rule or a segment has altered, as it was before the change.
+         *
+         *     Only the fields that the change has altered are put back. A deleted flag comes back with its rules, and a deleted
+         *     rule or segment, under the same ids. This is a change of its own, which names the other in `restores`, and needs the
+         *     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
+         *     segment. A creation is not restored.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["restore_change"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1731,6 +1828,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Instances
+         * @description The instances that serve from this one's database, by name. For administrators.
+         *
+         *     Those that were not stopped but are not heard of any more stay for an hour. What an instance of an earlier release
+         *     does not say of itself is null.
+         */
+        get: operations["list_instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -1762,7 +1882,7 @@ export interface paths {
          * Ready
          * @description The database can be reached and is migrated. Evaluations are answered from memory even when it is not.
          *
-         *     The answer is at most a second old.
+         *     The answer is at most a second old, but that the server is stopping is told at once.
          */
         get: operations["ready"];
         put?: never;
@@ -2085,6 +2205,26 @@ export interface components {
             created_at: string;
         };
         /**
+         * AlterationOut
+         * @description What is altered in one resource.
+         */
+        AlterationOut: {
+            /**
+             * Action
+             * @example flag.updated
+             */
+            action: string;
+            /**
+             * Resource Id
+             * Format: uuid
+             */
+            resource_id: string;
+            /** Flag Key */
+            flag_key: string | null;
+            /** Fields */
+            fields: components["schemas"]["FieldAlterationOut"][];
+        };
+        /**
          * BegunOut
          * @description Where to send the browser, and what it must keep for the answer, in the tab that it belongs to.
          */
@@ -2132,6 +2272,11 @@ export interface components {
             after: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Restores
+             * @description The change that this one has put back, if any.
+             */
+            restores: string | null;
         };
         /**
          * ChangesPageOut
@@ -2601,6 +2746,18 @@ export interface components {
             flags: components["schemas"]["FlagTraceOut"][];
         };
         /**
+         * FieldAlterationOut
+         * @description A field that is altered. `present` is null for a resource that comes back.
+         */
+        FieldAlterationOut: {
+            /** Field */
+            field: string;
+            /** Present */
+            present: unknown;
+            /** Restored */
+            restored: unknown;
+        };
+        /**
          * FieldProblem
          * @description One invalid field.
          */
@@ -2670,6 +2827,8 @@ export interface components {
              * @default []
              */
             rules?: components["schemas"]["RuleDraft"][];
+            /** @description Accepted and ignored. */
+            readonly archived_at?: unknown;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -2837,6 +2996,11 @@ export interface components {
             variants: components["schemas"]["VariantBody"][];
             /** Prerequisites */
             prerequisites: components["schemas"]["PrerequisiteBody"][];
+            /**
+             * Archived At
+             * @description When the flag was archived; null if it is not.
+             */
+            archived_at: string | null;
         };
         /**
          * FlagOutcome
@@ -2946,6 +3110,8 @@ export interface components {
             variants?: components["schemas"]["VariantBody"][];
             /** Prerequisites */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /** @description Accepted and ignored. */
+            readonly archived_at?: unknown;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -3136,6 +3302,91 @@ export interface components {
             expires_at: string;
             /** Sent At */
             sent_at: string | null;
+        };
+        /**
+         * LeaseOut
+         * @description Whether the instance is in touch with the others.
+         */
+        LeaseOut: {
+            /**
+             * State
+             * @description `live`: it serves every change whose response has been sent. `leaving`: it is being stopped. `lapsed`: it is cut off, or has ended without saying so. `none`: it needs no lease, because only one process can serve from its database.
+             * @enum {string}
+             */
+            state: "live" | "leaving" | "lapsed" | "none";
+            /**
+             * Expires In Seconds
+             * @description For how long the lease is valid unless it is renewed, by the database's clock; below zero, for how long it has not been. Null without PostgreSQL.
+             */
+            expires_in_seconds: number | null;
+        };
+        /**
+         * ListedInstanceOut
+         * @description A process that serves: an instance, or one of the workers of an instance.
+         */
+        ListedInstanceOut: {
+            /** Id */
+            id: string;
+            /**
+             * Name
+             * @description `FLAGSTAFF_INSTANCE_NAME`, and the worker if there are several.
+             */
+            name: string;
+            /**
+             * Answered
+             * @description Whether this is the one that has answered the request.
+             */
+            answered: boolean;
+            /** Version */
+            version: string;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * Workers
+             * @description How many processes its server has.
+             */
+            workers: number | null;
+            lease: components["schemas"]["LeaseOut"];
+            /**
+             * Change
+             * @description It serves all changes up to the one with this number, as it has said. Each entry of the audit trails of this server has a higher number than the ones before it.
+             */
+            change: number | null;
+            /**
+             * Changes Behind
+             * @description How many changes are newer, at most 1,000. An instance says so within two seconds, so for a moment after a change all of them are behind.
+             */
+            changes_behind: number | null;
+            /**
+             * Seconds Behind
+             * @description How old the first of these changes is; 0 if there is none.
+             */
+            seconds_behind: number | null;
+            load: components["schemas"]["LoadOut"] | null;
+        };
+        /**
+         * LoadOut
+         * @description How busy the instance was: the rates and the lag over three seconds, up to six seconds before its report.
+         */
+        LoadOut: {
+            /** Evaluations Per Second */
+            evaluations_per_second: number;
+            /**
+             * Cpu
+             * @description Processor time per second: 1 is one core all the time.
+             */
+            cpu: number;
+            /**
+             * Event Loop Lag Seconds
+             * @description The longest time for which requests had to wait for others.
+             */
+            event_loop_lag_seconds: number;
+            /** Connections */
+            connections: number;
+            /** Streams */
+            streams: number;
+            /** Memory Bytes */
+            memory_bytes: number;
         };
         /**
          * Login
@@ -3734,6 +3985,12 @@ export interface components {
             passkey_options?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Missing
+             * @description The names of the instances that have not confirmed the change.
+             * @default null
+             */
+            missing?: string[] | null;
         };
         /**
          * ProjectOut
@@ -3948,6 +4205,37 @@ export interface components {
         ResetRequest: {
             /** Email */
             email: string;
+        };
+        /**
+         * RestoreBody
+         * @description How to restore a change.
+         */
+        RestoreBody: {
+            /**
+             * Dry Run
+             * @description Only tell what it would alter.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * If Unchanged
+             * @description Refuse (409) if it has been changed again since.
+             * @default false
+             */
+            if_unchanged?: boolean;
+        };
+        /**
+         * RestoreOut
+         * @description What was restored, or with `dry_run` what would be.
+         */
+        RestoreOut: {
+            /**
+             * Change Id
+             * @description The change that this made; null for a dry run.
+             */
+            change_id: string | null;
+            /** Alterations */
+            alterations: components["schemas"]["AlterationOut"][];
         };
         /**
          * Role
@@ -6671,6 +6959,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -6822,6 +7116,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6909,6 +7209,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7135,6 +7441,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8050,6 +8362,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8221,6 +8539,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8309,6 +8633,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8466,6 +8796,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8637,6 +8973,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8725,6 +9067,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9091,6 +9439,8 @@ export interface operations {
                 limit?: number | null;
                 /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
                 cursor?: string | null;
+                /** @description The archived flags instead of the others. */
+                archived?: boolean;
             };
             header?: never;
             path: {
@@ -9192,6 +9542,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -9365,6 +9721,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9463,6 +9825,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9544,6 +9912,230 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlagOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    archive_flag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlagOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    unarchive_flag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -9736,6 +10328,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
@@ -9911,6 +10509,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10001,6 +10605,12 @@ export interface operations {
                 headers: {
                     /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10495,7 +11105,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
                 resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "sdk_key" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
@@ -10765,6 +11375,209 @@ export interface operations {
             };
             /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    export_project_changes: {
+        parameters: {
+            query?: {
+                /** @description Only changes by this account: its id or email. */
+                actor?: string | null;
+                /** @description Only this action. */
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                /** @description Only changes to resources of this kind. */
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "sdk_key" | "member" | "invitation" | "token") | null;
+                /** @description Only changes of flags with this key, even deleted, and their rules. */
+                flag_key?: string | null;
+                /** @description Only changes in this environment, which may be deleted: its id or key. */
+                environment?: string | null;
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description CSV in UTF-8. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    restore_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                change_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestoreBody"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12055,6 +12868,62 @@ export interface operations {
             };
         };
     };
+    list_instances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedInstanceOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     health: {
         parameters: {
             query?: never;
@@ -12156,6 +13025,8 @@ export interface operations {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
+                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12261,6 +13132,8 @@ export interface operations {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
+                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -37,14 +37,16 @@ export function useUpdateSegment(projectId: string, segmentId: string) {
   return useMutation({
     mutationFn: (body: Omit<NewSegment, "key">) =>
       ask(client.PUT(`${BASE}/{segment_id}`, { params: at(projectId, segmentId), body })),
+    meta: { done: "changed" },
     onSuccess: refresh,
   });
 }
 
-export function useDeleteSegment(projectId: string, segmentId: string) {
+export function useDeleteSegment(projectId: string, segmentId: string, name: string) {
   const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: () => ask(client.DELETE(`${BASE}/{segment_id}`, { params: at(projectId, segmentId) })),
+    meta: { done: "deleted", name },
     onSuccess: refresh,
   });
 }

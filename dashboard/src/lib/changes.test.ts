@@ -13,6 +13,7 @@ const change = (values: Partial<Change>): Change => ({
   flag_key: "new-checkout",
   before: { id: "f", name: "New checkout", enabled: false, updated_at: "then" },
   after: { id: "f", name: "New checkout", enabled: true, updated_at: "now" },
+  restores: null,
   ...values,
 });
 
@@ -89,5 +90,5 @@ it("tells an account's own session from another's", () => {
 });
 
 it("shows an unknown action unchanged", () => {
-  expect(verbOf(change({ action: "flag.archived", before: null }))).toBe("flag.archived");
+  expect(verbOf(change({ action: "flag.painted", before: null }))).toBe("flag.painted");
 });

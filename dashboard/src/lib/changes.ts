@@ -3,6 +3,7 @@
 import type { Change } from "../api/changes";
 import type { Condition, Prerequisite, Variant } from "../api/client";
 import { t } from "../texts";
+import { changes as changeTexts } from "../texts/changes";
 import { DEFAULT_STICKINESS, prerequisiteInWords } from "./audience";
 import { clauseParts, inWords } from "./conditions";
 
@@ -33,6 +34,7 @@ const UNSPOKEN = new Set([
   // The action says it.
   "is_administrator",
   "deactivated_at",
+  "archived_at",
   "is_default",
 ]);
 // What a creation or a deletion need not mention.
@@ -57,8 +59,8 @@ export function verbOf(change: Change): string {
   const [only, ...others] = fieldChanges(change);
   const isSwitch = only?.field === "enabled" && others.length === 0 && change.before !== null && change.after !== null;
   if (isSwitch && change.action.startsWith("flag."))
-    return only.after === t.on ? t.changes.turnedOn : t.changes.turnedOff;
-  return t.changes.verbs[change.action] ?? change.action;
+    return only.after === t.on ? changeTexts.turnedOn : changeTexts.turnedOff;
+  return changeTexts.verbs[change.action] ?? change.action;
 }
 
 /** The name of the changed resource; for a rule, the name of its flag if it is known, because few rules have names. */
@@ -67,8 +69,8 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
   if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
   if (typeof resource.email === "string") return resource.email;
   if (change.action === "account.session_ended")
-    return change.resource_id === change.actor.id ? t.changes.ownAccount : change.resource_id;
-  return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? t.changes.goneFlag);
+    return change.resource_id === change.actor.id ? changeTexts.ownAccount : change.resource_id;
+  return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? changeTexts.goneFlag);
 }
 
 function shown(field: string, value: unknown): string | null {
@@ -81,7 +83,7 @@ function shown(field: string, value: unknown): string | null {
 }
 
 function wordOf(field: string, value: string): string {
-  if (field === "fallthrough") return t.changes.fallthroughs[value] ?? value;
+  if (field === "fallthrough") return changeTexts.fallthroughs[value] ?? value;
   if (field === "rule_type") return t.rules.types[value as keyof typeof t.rules.types];
   return value;
 }

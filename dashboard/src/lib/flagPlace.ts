@@ -8,3 +8,8 @@ export interface FlagPlace {
   readonly path: FlagPath;
   readonly flag: Flag;
 }
+
+/** Whether a flag is archived. The release before, which may answer during an upgrade, does not say. */
+export function isArchived({ archived_at }: Flag): boolean {
+  return typeof archived_at === "string";
+}

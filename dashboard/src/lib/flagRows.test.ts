@@ -18,6 +18,7 @@ const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
   tags: [],
   variants: [],
   prerequisites: [],
+  archived_at: null,
   created_at: "2026-11-20T10:00:00.000000Z",
   updated_at: "2026-11-20T10:00:00.000000Z",
   ...values,
@@ -50,7 +51,7 @@ const found = (search: Parameters<typeof selectRows>[1]) => selectRows(rows, sea
 it("counts only enabled rules and days with evaluations", () => {
   expect(rows.map((row) => [row.rulesInForce?.count, row.day?.on, row.day?.lastSeen])).toEqual([
     [1, 0, null],
-    [0, 3, Date.parse("2026-11-20T11:00:00Z")],
+    [0, 3, Date.parse("2026-11-20T12:00:00Z")],
   ]);
 });
 

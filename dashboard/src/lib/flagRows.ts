@@ -4,7 +4,7 @@ import type { Flag, Rule } from "../api/client";
 import type { Summary } from "../api/history";
 import { isAudience, type RulesInForce, rulesInForceOf } from "./audience";
 import type { FlagsSearch } from "./search";
-import { type Bar, barsOf } from "./series";
+import { type Bar, barsOf, secondsOf } from "./series";
 
 export interface FlagRow {
   readonly flag: Flag;
@@ -19,7 +19,7 @@ export interface Day {
   readonly bars: readonly Bar[];
   readonly on: number;
   readonly off: number;
-  /** When the last interval with an evaluation began; null if there was none. */
+  /** When the last interval with an evaluation ends, which may be in the future; null if there was none. */
   readonly lastSeen: number | null;
 }
 
@@ -39,11 +39,12 @@ export function rowsOf(
 
 function dayOf(summary: Summary, key: string): Day {
   const intervals = summary.flags[key] ?? [];
+  const step = secondsOf(summary.interval) * 1000;
   return {
     bars: barsOf(summary, intervals),
     on: intervals.reduce((sum, each) => sum + each.on, 0),
     off: intervals.reduce((sum, each) => sum + each.off, 0),
-    lastSeen: intervals.reduce((last: number | null, each) => Math.max(last ?? 0, Date.parse(each.start)), null),
+    lastSeen: intervals.reduce((last: number | null, each) => Math.max(last ?? 0, Date.parse(each.start) + step), null),
   };
 }
 

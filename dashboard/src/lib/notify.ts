@@ -10,3 +10,7 @@ export function notifyDone(message: string): void {
 export function notifyRefused(title: string, error: unknown): void {
   notifications.show({ title, message: lineOf(error), color: "alarm", autoClose: 12_000 });
 }
+
+export function notifyWarning(title: string, message: string): void {
+  notifications.show({ title, message, color: "yellow", autoClose: 12_000 });
+}

@@ -1,5 +1,7 @@
 /** The periods of a history, and the number of bars in their charts. */
 
+import { secondsOf } from "./series";
+
 export const PERIODS = ["day", "hour", "week", "all"] as const;
 export type Period = (typeof PERIODS)[number];
 type Bounded = Exclude<Period, "all">;
@@ -7,19 +9,27 @@ type Bounded = Exclude<Period, "all">;
 const HOUR = 3_600;
 
 const SECONDS: Record<Bounded, number> = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR };
-const STEPS: Record<Bounded, { interval: string; seconds: number }> = {
-  hour: { interval: "2m", seconds: 120 },
-  day: { interval: "1h", seconds: HOUR },
-  week: { interval: "6h", seconds: 6 * HOUR },
-};
+const STEP_SECONDS: Record<Bounded, number> = { hour: 120, day: HOUR, week: 6 * HOUR };
 
-export function summaryStep(period: Bounded) {
-  return STEPS[period];
+/** The intervals that a summary can have, the usual one first. */
+const INTERVALS: Record<Bounded, readonly string[]> = {
+  hour: ["2m", "10m", "1h"],
+  day: ["1h", "2h", "6h", "1d"],
+  week: ["6h", "1d"],
+};
+const MOST_CELLS = 100_000; // flags times intervals in one answer
+
+/** The shortest interval in which so many flags can be summarised, and those that are longer. */
+export function intervalsFor(period: Bounded, flags: number): readonly string[] {
+  const all = INTERVALS[period];
+  const fits = (interval: string) => flags * (SECONDS[period] / secondsOf(interval) + 1) <= MOST_CELLS;
+  const first = all.findIndex(fits);
+  return first < 0 ? all.slice(-1) : all.slice(first);
 }
 
 /** When a period began. Its last bar is the one that is still growing, so that the number of bars is right. */
 export function sinceOf(period: Bounded, now: number): string {
-  const { seconds } = STEPS[period];
+  const seconds = STEP_SECONDS[period];
   const start = Math.floor(now / 1000 / seconds) * seconds - SECONDS[period] + seconds;
   return new Date(start * 1000).toISOString();
 }

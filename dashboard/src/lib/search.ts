@@ -8,6 +8,8 @@ export const SEENS = ["any", "day", "quiet"] as const;
 export const SORTS = ["newest", "name", "changed", "evaluated"] as const;
 export const ANSWERS = ["any", "on", "off"] as const;
 export const TABS = ["overview", "history", "changes", "code"] as const;
+/** The tabs of a flag that is archived: it is in no code any more. */
+export const ARCHIVED_TABS: readonly Tab[] = ["overview", "history", "changes"];
 export type Tab = (typeof TABS)[number];
 
 export interface FlagsSearch {

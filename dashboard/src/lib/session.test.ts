@@ -39,11 +39,11 @@ it("does not outlive its token in a tab that was asleep", async () => {
   expect((await load()).currentSession()).toBeNull();
 });
 
-it("ends here when it ends in another tab", async () => {
+it("ends here when it ends in another tab, and says so", async () => {
   const session = await load();
   session.startSession({ token: token(inAnHour()), email: "ada@example.com" });
   localStorage.removeItem("flagstaff.session");
   window.dispatchEvent(new StorageEvent("storage", { key: "flagstaff.session" }));
   expect(session.currentSession()).toBeNull();
-  expect(session.sessionEnding()).toBe("signed-out");
+  expect(session.sessionEnding()).toBe("elsewhere");
 });

@@ -11,7 +11,7 @@ export interface Session {
   readonly logoutUrl?: string;
 }
 
-export type Ending = "signed-out" | "expired";
+export type Ending = "signed-out" | "expired" | "elsewhere";
 
 type Listener = () => void;
 
@@ -22,7 +22,7 @@ let expiry: ReturnType<typeof setTimeout> | undefined;
 scheduleExpiry();
 window.addEventListener("storage", (event) => {
   // A null key means that the whole storage was cleared.
-  if (event.key === STORAGE_KEY || event.key === null) adopt(read(), "signed-out");
+  if (event.key === STORAGE_KEY || event.key === null) adopt(read(), "elsewhere");
 });
 
 export function currentSession(): Session | null {

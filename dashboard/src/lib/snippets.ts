@@ -55,18 +55,23 @@ function updateCommand(address: string, body: string, token: string | null): str
   -d ${shell(body)}`;
 }
 
-export function createProjectCommand(origin: string): string {
-  return managementCommand(`${origin}/api/projects`, { name: "Web shop" });
+export function createProjectCommand(origin: string, token: string | null): string {
+  return managementCommand(`${origin}/api/projects`, { name: "Web shop" }, token);
 }
 
-export function createFlagCommand(origin: string, projectId: string, environmentId: string): string {
+export function createFlagCommand(
+  origin: string,
+  projectId: string,
+  environmentId: string,
+  token: string | null,
+): string {
   const address = `${origin}/api/projects/${projectId}/environments/${environmentId}/flags`;
-  return managementCommand(address, { name: "New checkout", key: "new-checkout", enabled: true });
+  return managementCommand(address, { name: "New checkout", key: "new-checkout", enabled: true }, token);
 }
 
-function managementCommand(address: string, body: object): string {
+function managementCommand(address: string, body: object, token: string | null): string {
   return `curl -s ${address} \\
-  -H "Authorization: Bearer $FLAGSTAFF_TOKEN" \\
+  -H "Authorization: Bearer ${token ?? "$FLAGSTAFF_TOKEN"}" \\
   -H 'Content-Type: application/json' \\
   -d ${shell(JSON.stringify(body))}`;
 }

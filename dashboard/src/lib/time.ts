@@ -10,7 +10,16 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
-const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+const absolute = new Intl.DateTimeFormat("en", {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "short",
+});
 const clock = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
@@ -32,6 +41,21 @@ export function ago(moment: string, now: number): string | null {
 
 export function inFull(moment: string | number): string {
   return absolute.format(new Date(moment));
+}
+
+/** "2026-11-23 04:05:06 UTC+01:00": to the second, with the distance from UTC. */
+export function exactly(moment: string | number): string {
+  const at = new Date(moment);
+  const here = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString();
+  return `${here.slice(0, 10)} ${here.slice(11, 19)} ${utcOffset(at)}`;
+}
+
+/** How far the time zone of this device is from UTC at a moment, as in "UTC+01:00". */
+export function utcOffset(at: Date): string {
+  const minutes = -at.getTimezoneOffset();
+  if (minutes === 0) return "UTC";
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}:${String(rest).padStart(2, "0")}`;
 }
 
 /** The time of day, preceded by the date if it is not today. */

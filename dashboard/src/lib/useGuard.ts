@@ -6,6 +6,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { createContext, useContext } from "react";
 import type { Environment } from "../api/client";
 import { environmentsQuery } from "../api/environments";
 import { type Permission, permissionsQuery } from "../api/members";
@@ -20,13 +21,17 @@ export interface Guarded {
   readonly refusal?: string | null | undefined;
 }
 
+/** Why nothing can be changed in a part of a page, whatever the permissions are; null if it can. */
+export const PartRefusal = createContext<string | null>(null);
+
 export function useGuard({ needs, within, refusal = null }: Guarded) {
+  const partRefusal = useContext(PartRefusal);
   const { projectId, environmentId } = useParams({ strict: false });
   const enabled = needs !== undefined && projectId !== undefined;
   const { data: own } = useQuery({ ...permissionsQuery(projectId ?? ""), enabled });
   const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled });
   const place = within ?? environments?.find((each) => each.id === environmentId);
-  const reason = refusal ?? (enabled ? reasonAgainst(own, needs, place) : null);
+  const reason = refusal ?? (enabled ? (partRefusal ?? reasonAgainst(own, needs, place)) : null);
   const named = needs && { "data-needs": needs, "data-within": place?.key };
   return { reason, attributes: { ...named, ...(reason !== null && disabled(reason)) } };
 }

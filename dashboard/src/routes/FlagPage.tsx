@@ -6,25 +6,29 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
 import { flagQuery } from "../api/flags";
 import { rulesQuery } from "../api/rules";
-import { FlagHeading } from "../components/FlagHeading";
-import { PageSkeleton, RowsSkeleton } from "../components/PageSkeleton";
-import { Prerequisites } from "../components/Prerequisites";
-import { ProblemPage } from "../components/ProblemPage";
-import { RuleList } from "../components/RuleList";
-import { Simulator } from "../components/Simulator";
-import { Variants } from "../components/Variants";
+import { FlagHeading } from "../components/flags/FlagHeading";
+import { PageSkeleton, RowsSkeleton } from "../components/shared/PageSkeleton";
+import { Prerequisites } from "../components/flags/Prerequisites";
+import { ProblemPage } from "../components/shared/ProblemPage";
+import { RuleList } from "../components/rules/RuleList";
+import { Simulator } from "../components/simulator/Simulator";
+import { Variants } from "../components/flags/Variants";
+import { isArchived } from "../lib/flagPlace";
 import { rulesInForceOf } from "../lib/audience";
 import { useMadeKeys } from "../lib/madeKeys";
-import { type Tab, TABS, toFlagPage } from "../lib/search";
+import { ARCHIVED_TABS, type Tab, TABS, toFlagPage } from "../lib/search";
+import { PartRefusal } from "../lib/useGuard";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
+import { changes as changeTexts } from "../texts/changes";
+import { archive } from "../texts/archive";
 import classes from "./FlagPage.module.css";
 
-const FlagHistory = lazy(() => import("../components/FlagHistory"));
-const ChangePages = lazy(() => import("../components/ChangePages"));
-const Users = lazy(() => import("../components/Users"));
-const FlagUse = lazy(() => import("../components/FlagUse"));
-const SdkDifferences = lazy(() => import("../components/SdkDifferences"));
+const FlagHistory = lazy(() => import("../components/history/FlagHistory"));
+const ChangePages = lazy(() => import("../components/changes/ChangePages"));
+const Users = lazy(() => import("../components/history/Users"));
+const FlagUse = lazy(() => import("../components/flags/FlagUse"));
+const SdkDifferences = lazy(() => import("../components/flags/SdkDifferences"));
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
 
@@ -39,17 +43,20 @@ export function FlagPage() {
   const { data: rules } = useQuery(rulesQuery(path));
   if (!flag) return error ? <ProblemPage error={error} reset={() => void refetch()} /> : <PageSkeleton />;
   const place = { project, environment, path, flag };
+  const isLive = !isArchived(flag);
+  const tabs: readonly Tab[] = isLive ? TABS : ARCHIVED_TABS;
+  const shown = tabs.find((tab) => tab === search.tab) ?? "overview";
   return (
     <FlagHeading {...place} rulesInForce={rules ? rulesInForceOf(rules) : null}>
       <Tabs
-        value={search.tab ?? "overview"}
+        value={shown}
         // The params are those of this page, also while the session ends and the browser leaves it.
         onChange={(tab) => void navigate({ params, search: toFlagPage({ tab }), replace: true })}
         keepMounted={false}
         color="signal"
       >
         <Tabs.List mb="lg">
-          {TABS.map((tab) => (
+          {tabs.map((tab) => (
             <Tabs.Tab key={tab} value={tab}>
               {t.flag[tab]}
             </Tabs.Tab>
@@ -57,25 +64,29 @@ export function FlagPage() {
         </Tabs.List>
         <Tabs.Panel value="overview">
           <div className={classes.overview}>
-            <div className={classes.main}>
-              <RuleList {...place} rules={rules} />
-              <Variants {...place} rules={rules ?? []} />
-              <Prerequisites {...place} rules={rules ?? []} />
-              <Suspense>
-                <SdkDifferences path={path} />
-              </Suspense>
-              <Suspense fallback={<RowsSkeleton rows={4} />}>
-                <Users {...place} />
-              </Suspense>
-            </div>
-            <Simulator {...place} rules={rules ?? []} />
+            <PartRefusal value={isLive ? null : archive.refusal}>
+              <div className={classes.main}>
+                <RuleList {...place} rules={rules} />
+                <Variants {...place} rules={rules ?? []} />
+                <Prerequisites {...place} rules={rules ?? []} />
+                {isLive && (
+                  <Suspense>
+                    <SdkDifferences path={path} />
+                  </Suspense>
+                )}
+                <Suspense fallback={<RowsSkeleton rows={4} />}>
+                  <Users {...place} />
+                </Suspense>
+              </div>
+            </PartRefusal>
+            {isLive && <Simulator {...place} rules={rules ?? []} />}
           </div>
         </Tabs.Panel>
         <Panel tab="history">
           <FlagHistory {...place} search={search} />
         </Panel>
         <Panel tab="changes">
-          <ChangePages path={path} flagId={params.flagId} emptyText={t.changes.flagEmptyText} />
+          <ChangePages path={path} flagId={params.flagId} emptyText={changeTexts.flagEmptyText} />
         </Panel>
         <Panel tab="code">
           <FlagUse {...place} madeKeys={madeKeys} />

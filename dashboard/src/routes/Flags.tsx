@@ -1,22 +1,23 @@
 /** All flags of an environment. */
 
 import { Button, Text, VisuallyHidden } from "@mantine/core";
-import { IconFunnelOff, IconFlag, IconPlus } from "../components/icons";
+import { IconFunnelOff, IconFlag, IconPlus } from "../components/shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo, useRef } from "react";
 import { flagsQuery, useSwitchFlag } from "../api/flags";
 import { summaryQuery } from "../api/history";
 import { rulesByFlagQuery } from "../api/rules";
-import { CodeBlock } from "../components/CodeBlock";
-import { Empty } from "../components/Empty";
-import { FlagFilters } from "../components/FlagFilters";
-import { FlagTable } from "../components/FlagTable";
-import { GuardedButton } from "../components/GuardedButton";
-import { NewFlagDialog } from "../components/NewFlagDialog";
-import { Page } from "../components/Page";
-import { RowsSkeleton } from "../components/PageSkeleton";
-import { LoadFailed } from "../components/ProblemPage";
+import { Empty } from "../components/shared/Empty";
+import { FlagFilters } from "../components/flags/FlagFilters";
+import { FlagTable } from "../components/flags/FlagTable";
+import { GuardedButton } from "../components/shared/GuardedButton";
+import { NewFlagDialog } from "../components/flags/NewFlagDialog";
+import { ManagementCall } from "../components/shared/ManagementCall";
+import { AnchorLink } from "../components/shared/links";
+import { Page } from "../components/shared/Page";
+import { RowsSkeleton } from "../components/shared/PageSkeleton";
+import { LoadFailed } from "../components/shared/ProblemPage";
 import { type FlagRow, rowsOf, selectRows } from "../lib/flagRows";
 import { notifyRefused } from "../lib/notify";
 import { type FlagsSearch, toFlagsSearch } from "../lib/search";
@@ -36,7 +37,10 @@ export function Flags() {
   const creation = useDialog();
   const { data: flags, error, refetch } = useQuery(flagsQuery(path));
   const { data: rules } = useQuery(rulesByFlagQuery(path));
-  const { data: summary } = useQuery(summaryQuery(path, "day"));
+  const { data: summary } = useQuery({
+    ...summaryQuery(path, "day", { flags: flags?.length ?? 0 }),
+    enabled: flags !== undefined,
+  });
   const rows = useMemo(() => rowsOf(flags ?? [], rules, summary), [flags, rules, summary]);
   const wanted = useDeferredValue(search);
   const found = useMemo(() => selectRows(rows, wanted), [rows, wanted]);
@@ -75,9 +79,9 @@ export function Flags() {
       {isEmpty && (
         <Empty icon={<IconFlag size={22} />} title={t.flags.emptyHeading(environment.name)} text={t.flags.emptyText}>
           {create}
-          <CodeBlock
-            code={createFlagCommand(window.location.origin, project.id, environment.id)}
+          <ManagementCall
             label={t.flags.emptyText}
+            command={(token) => createFlagCommand(window.location.origin, project.id, environment.id, token)}
           />
         </Empty>
       )}
@@ -99,6 +103,14 @@ export function Flags() {
           <VisuallyHidden>{t.flags.keys}</VisuallyHidden>
         </>
       )}
+      <Text size="sm" mt="md">
+        <AnchorLink
+          to="/projects/$projectId/environments/$environmentId/archived"
+          params={{ projectId: project.id, environmentId: environment.id }}
+        >
+          {t.flags.archived}
+        </AnchorLink>
+      </Text>
       <NewFlagDialog path={path} {...creation.props} />
     </Page>
   );

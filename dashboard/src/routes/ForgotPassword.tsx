@@ -1,9 +1,9 @@
 import { Alert, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useForgotPassword } from "../api/accounts";
-import { AccountForm, AccountPage, EmailField } from "../components/AccountForm";
-import { IconMail } from "../components/icons";
-import { AnchorLink } from "../components/links";
+import { AccountForm, AccountPage, EmailField } from "../components/accounts/AccountForm";
+import { IconMail } from "../components/shared/icons";
+import { AnchorLink } from "../components/shared/links";
 import { t } from "../texts";
 
 export function ForgotPassword() {

@@ -5,23 +5,23 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, useRef } from "react";
 import { invitationsQuery } from "../api/invitations";
 import { membersQuery, permissionsQuery } from "../api/members";
-import { GuardedButton } from "../components/GuardedButton";
-import { IconGroup, IconHistory, IconLock, IconPlus } from "../components/icons";
-import { InvitationRow } from "../components/InvitationRow";
-import { InviteDialog } from "../components/MemberDialogs";
-import { MemberRow } from "../components/MemberRow";
-import classes from "../components/Members.module.css";
-import { OwnPermissions, RolePermissions } from "../components/PermissionTables";
-import { Page } from "../components/Page";
-import { RowsSkeleton } from "../components/PageSkeleton";
-import { LoadFailed } from "../components/ProblemPage";
-import { Unfold } from "../components/Unfold";
+import { GuardedButton } from "../components/shared/GuardedButton";
+import { IconGroup, IconHistory, IconLock, IconPlus } from "../components/shared/icons";
+import { InvitationRow } from "../components/projects/InvitationRow";
+import { InviteDialog } from "../components/projects/MemberDialogs";
+import { MemberRow } from "../components/projects/MemberRow";
+import classes from "../components/projects/Members.module.css";
+import { OwnPermissions, RolePermissions } from "../components/projects/PermissionTables";
+import { Page } from "../components/shared/Page";
+import { RowsSkeleton } from "../components/shared/PageSkeleton";
+import { LoadFailed } from "../components/shared/ProblemPage";
+import { Unfold } from "../components/shared/Unfold";
 import { currentSession } from "../lib/session";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
 
-const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
+const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
 export function Members() {
   const { id: projectId } = useProject();

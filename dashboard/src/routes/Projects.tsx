@@ -1,19 +1,19 @@
 /** All projects of the account. */
 
 import { Button, Text, TextInput } from "@mantine/core";
-import { IconGrid, IconPlus, IconSearch } from "../components/icons";
+import { IconGrid, IconPlus, IconSearch } from "../components/shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Project } from "../api/client";
 import { projectsQuery } from "../api/projects";
-import { CodeBlock } from "../components/CodeBlock";
-import { Empty } from "../components/Empty";
-import { NewProjectDialog } from "../components/NewProjectDialog";
-import { Page } from "../components/Page";
-import { RowsSkeleton } from "../components/PageSkeleton";
-import { LoadFailed } from "../components/ProblemPage";
-import { When } from "../components/When";
+import { Empty } from "../components/shared/Empty";
+import { NewProjectDialog } from "../components/projects/NewProjectDialog";
+import { ManagementCall } from "../components/shared/ManagementCall";
+import { Page } from "../components/shared/Page";
+import { RowsSkeleton } from "../components/shared/PageSkeleton";
+import { LoadFailed } from "../components/shared/ProblemPage";
+import { When } from "../components/shared/When";
 import { createProjectCommand } from "../lib/snippets";
 import { useDialog } from "../lib/useDialog";
 import { t } from "../texts";
@@ -40,7 +40,10 @@ export function Projects() {
           <Text size="sm" c="dimmed">
             {t.projects.emptyCurl}
           </Text>
-          <CodeBlock code={createProjectCommand(window.location.origin)} label={t.projects.emptyCurl} />
+          <ManagementCall
+            label={t.projects.emptyCurl}
+            command={(token) => createProjectCommand(window.location.origin, token)}
+          />
         </Empty>
       )}
       <NewProjectDialog {...creation.props} />

@@ -3,8 +3,8 @@
 import { Alert, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useResetPassword } from "../api/accounts";
-import { AccountForm, AccountPage, NewPasswordField } from "../components/AccountForm";
-import { AnchorLink, ButtonLink } from "../components/links";
+import { AccountForm, AccountPage, NewPasswordField } from "../components/accounts/AccountForm";
+import { AnchorLink, ButtonLink } from "../components/shared/links";
 import { linkToken, RESET_PATH } from "../lib/linkToken";
 import { endSession } from "../lib/session";
 import { t } from "../texts";

@@ -3,21 +3,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, useRef } from "react";
 import { segmentsQuery } from "../api/segments";
-import { Empty } from "../components/Empty";
-import { GuardedButton } from "../components/GuardedButton";
-import { IconGroup, IconHistory, IconPlus } from "../components/icons";
-import { Page } from "../components/Page";
-import { RowsSkeleton } from "../components/PageSkeleton";
-import { LoadFailed } from "../components/ProblemPage";
-import { SegmentDialog } from "../components/SegmentDialog";
-import { SegmentRow } from "../components/SegmentRow";
-import classes from "../components/SegmentRow.module.css";
-import { Unfold } from "../components/Unfold";
+import { Empty } from "../components/shared/Empty";
+import { GuardedButton } from "../components/shared/GuardedButton";
+import { IconGroup, IconHistory, IconPlus } from "../components/shared/icons";
+import { Page } from "../components/shared/Page";
+import { RowsSkeleton } from "../components/shared/PageSkeleton";
+import { LoadFailed } from "../components/shared/ProblemPage";
+import { SegmentDialog } from "../components/rules/SegmentDialog";
+import { SegmentRow } from "../components/rules/SegmentRow";
+import classes from "../components/rules/SegmentRow.module.css";
+import { Unfold } from "../components/shared/Unfold";
 import { useDialog } from "../lib/useDialog";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
 
-const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
+const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
 export function Segments() {
   const project = useProject();

@@ -4,12 +4,12 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSignIn } from "../api/accounts";
 import { type Challenge, challengeOf } from "../api/secondFactorLogin";
-import { AccountPage, EmailField, PasswordField } from "../components/AccountForm";
-import { EntryForm } from "../components/EntryForm";
-import { AnchorLink } from "../components/links";
-import { PasskeySignIn } from "../components/PasskeySignIn";
-import { Refusal } from "../components/Refusal";
-import { SecondFactorStep } from "../components/SecondFactorStep";
+import { AccountPage, EmailField, PasswordField } from "../components/accounts/AccountForm";
+import { EntryForm } from "../components/accounts/EntryForm";
+import { AnchorLink } from "../components/shared/links";
+import { PasskeySignIn } from "../components/accounts/PasskeySignIn";
+import { Refusal } from "../components/shared/Refusal";
+import { SecondFactorStep } from "../components/accounts/SecondFactorStep";
 import { isRegistrationOpen } from "../lib/registration";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
@@ -45,7 +45,7 @@ interface Props extends Start {
 }
 
 function PasswordStep({ email, refusal, onDone, onChallenge }: Props) {
-  const { next, expired } = route.useSearch();
+  const { next, expired, elsewhere } = route.useSearch();
   const form = useForm({ initialValues: { email, password: "" } });
   const { mutateAsync: signIn } = useSignIn();
   const submit = async (values: typeof form.values) => {
@@ -61,9 +61,9 @@ function PasswordStep({ email, refusal, onDone, onChallenge }: Props) {
   };
   return (
     <AccountPage heading={t.accounts.signIn}>
-      {expired && (
+      {(expired ?? elsewhere) && (
         <Alert color="signal" variant="light" py="xs">
-          {t.accounts.expired}
+          {elsewhere ? t.accounts.endedElsewhere : t.accounts.expired}
         </Alert>
       )}
       <Refusal text={refusal} />

@@ -4,24 +4,24 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, useRef } from "react";
 import { permissionsQuery } from "../api/members";
 import { tokensQuery } from "../api/tokens";
-import { Empty } from "../components/Empty";
-import { GuardedButton } from "../components/GuardedButton";
-import { IconHistory, IconLock, IconPlus } from "../components/icons";
-import classes from "../components/Members.module.css";
-import { NewTokenDialog } from "../components/NewTokenDialog";
-import type { TokenPlace } from "../components/NewTokenForm";
-import { Page } from "../components/Page";
-import { RowsSkeleton } from "../components/PageSkeleton";
-import { LoadFailed, Locked } from "../components/ProblemPage";
-import { TokenRow } from "../components/TokenRow";
-import { Unfold } from "../components/Unfold";
+import { Empty } from "../components/shared/Empty";
+import { GuardedButton } from "../components/shared/GuardedButton";
+import { IconHistory, IconLock, IconPlus } from "../components/shared/icons";
+import classes from "../components/projects/Members.module.css";
+import { NewTokenDialog } from "../components/keys/NewTokenDialog";
+import type { TokenPlace } from "../components/keys/NewTokenForm";
+import { Page } from "../components/shared/Page";
+import { RowsSkeleton } from "../components/shared/PageSkeleton";
+import { LoadFailed, Locked } from "../components/shared/ProblemPage";
+import { TokenRow } from "../components/keys/TokenRow";
+import { Unfold } from "../components/shared/Unfold";
 import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
 import { tokens as tokenTexts } from "../texts/tokens";
 
-const ProjectChanges = lazy(() => import("../components/ProjectChanges"));
+const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
 export function OwnTokens() {
   return <Tokens projectId={null} environments={[]} own={undefined} />;

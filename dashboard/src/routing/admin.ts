@@ -1,13 +1,14 @@
 /** The pages for administrators. */
 
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
 import { toListSearch } from "../lib/search";
 import { signedIn } from "./frames";
+import { lazyPage } from "./lazyPage";
 
 const admin = createRoute({
   getParentRoute: () => signedIn,
   path: "/admin",
-  component: lazyRouteComponent(() => import("../routes/admin/Admin"), "Admin"),
+  component: lazyPage(() => import("../routes/admin/Admin"), "Admin"),
 });
 const adminHome = createRoute({
   getParentRoute: () => admin,
@@ -20,33 +21,38 @@ const adminAccounts = createRoute({
   getParentRoute: () => admin,
   path: "/accounts",
   validateSearch: toListSearch,
-  component: lazyRouteComponent(() => import("../routes/admin/Accounts"), "Accounts"),
+  component: lazyPage(() => import("../routes/admin/Accounts"), "Accounts"),
 });
 const adminAccount = createRoute({
   getParentRoute: () => admin,
   path: "/accounts/$accountId",
-  component: lazyRouteComponent(() => import("../routes/admin/AccountPage"), "AccountPage"),
+  component: lazyPage(() => import("../routes/admin/AccountPage"), "AccountPage"),
 });
 const adminProjects = createRoute({
   getParentRoute: () => admin,
   path: "/projects",
   validateSearch: toListSearch,
-  component: lazyRouteComponent(() => import("../routes/admin/AllProjects"), "AllProjects"),
+  component: lazyPage(() => import("../routes/admin/AllProjects"), "AllProjects"),
 });
 const adminInstance = createRoute({
   getParentRoute: () => admin,
   path: "/instance",
-  component: lazyRouteComponent(() => import("../routes/admin/Instance"), "Instance"),
+  component: lazyPage(() => import("../routes/admin/Instance"), "Instance"),
+});
+const adminInstances = createRoute({
+  getParentRoute: () => admin,
+  path: "/instances",
+  component: lazyPage(() => import("../routes/admin/Instances"), "Instances"),
 });
 const adminSettings = createRoute({
   getParentRoute: () => admin,
   path: "/settings",
-  component: lazyRouteComponent(() => import("../routes/admin/InstanceSettings"), "InstanceSettings"),
+  component: lazyPage(() => import("../routes/admin/InstanceSettings"), "InstanceSettings"),
 });
 const adminChanges = createRoute({
   getParentRoute: () => admin,
   path: "/changes",
-  component: lazyRouteComponent(() => import("../routes/admin/InstanceChanges"), "InstanceChanges"),
+  component: lazyPage(() => import("../routes/admin/InstanceChanges"), "InstanceChanges"),
 });
 
 export const adminRoutes = admin.addChildren([
@@ -55,6 +61,7 @@ export const adminRoutes = admin.addChildren([
   adminAccount,
   adminProjects,
   adminInstance,
+  adminInstances,
   adminSettings,
   adminChanges,
 ]);

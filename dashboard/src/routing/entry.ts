@@ -1,16 +1,18 @@
 /** The pages by which people enter: without a session, or with the link of a mail. */
 
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
 import { providersQuery } from "../api/singleSignOn";
 import { INVITATION_PATH, RESET_PATH } from "../lib/linkToken";
 import { CALLBACK_PATH } from "../lib/providerAnswer";
 import { safeNext } from "../lib/search";
 import { currentSession } from "../lib/session";
 import { account, type Context } from "./frames";
+import { lazyPage } from "./lazyPage";
 
 const entrySearch = (search: Record<string, unknown>) => ({
   ...(typeof search.next === "string" && { next: search.next }),
   ...(search.expired === true && { expired: true as const }),
+  ...(search.elsewhere === true && { elsewhere: true as const }),
 });
 
 function leaveIfSignedIn({ search }: { search: { next?: string } }) {
@@ -27,7 +29,7 @@ const signIn = createRoute({
   validateSearch: entrySearch,
   beforeLoad: leaveIfSignedIn,
   loader: awaitProviders,
-  component: lazyRouteComponent(() => import("../routes/SignIn"), "SignIn"),
+  component: lazyPage(() => import("../routes/SignIn"), "SignIn"),
 });
 const register = createRoute({
   getParentRoute: () => account,
@@ -35,28 +37,28 @@ const register = createRoute({
   validateSearch: entrySearch,
   beforeLoad: leaveIfSignedIn,
   loader: awaitProviders,
-  component: lazyRouteComponent(() => import("../routes/Register"), "Register"),
+  component: lazyPage(() => import("../routes/Register"), "Register"),
 });
 const forgotPassword = createRoute({
   getParentRoute: () => account,
   path: "/forgot-password",
-  component: lazyRouteComponent(() => import("../routes/ForgotPassword"), "ForgotPassword"),
+  component: lazyPage(() => import("../routes/ForgotPassword"), "ForgotPassword"),
 });
 const resetPassword = createRoute({
   getParentRoute: () => account,
   path: RESET_PATH,
-  component: lazyRouteComponent(() => import("../routes/ResetPassword"), "ResetPassword"),
+  component: lazyPage(() => import("../routes/ResetPassword"), "ResetPassword"),
 });
 const invitation = createRoute({
   getParentRoute: () => account,
   path: INVITATION_PATH,
   loader: awaitProviders,
-  component: lazyRouteComponent(() => import("../routes/Invitation"), "Invitation"),
+  component: lazyPage(() => import("../routes/Invitation"), "Invitation"),
 });
 const providerSignIn = createRoute({
   getParentRoute: () => account,
   path: CALLBACK_PATH,
-  component: lazyRouteComponent(() => import("../routes/ProviderSignIn"), "ProviderSignIn"),
+  component: lazyPage(() => import("../routes/ProviderSignIn"), "ProviderSignIn"),
 });
 
 export const entryRoutes = account.addChildren([

@@ -2,10 +2,10 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
-import { AccountLayout } from "../components/AccountLayout";
-import { NotFoundAnywhere } from "../components/ProblemPage";
-import { Shell } from "../components/Shell";
-import { currentSession, sessionEnding } from "../lib/session";
+import { AccountLayout } from "../components/accounts/AccountLayout";
+import { NotFoundAnywhere } from "../components/shared/ProblemPage";
+import { Shell } from "../components/shell/Shell";
+import { currentSession, type Ending, sessionEnding } from "../lib/session";
 
 export interface Context {
   readonly cache: QueryClient;
@@ -14,6 +14,11 @@ export interface Context {
 export const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFoundAnywhere });
 
 export const account = createRoute({ getParentRoute: () => root, id: "account", component: AccountLayout });
+
+const reasonShown = (ending: Ending | null) => ({
+  ...(ending === "expired" && { expired: true as const }),
+  ...(ending === "elsewhere" && { elsewhere: true as const }),
+});
 
 export const signedIn = createRoute({
   getParentRoute: () => root,
@@ -24,7 +29,7 @@ export const signedIn = createRoute({
     const next = location.href === "/" ? {} : { next: location.href };
     throw redirect({
       to: "/sign-in",
-      search: { ...next, ...(sessionEnding() === "expired" && { expired: true as const }) },
+      search: { ...next, ...reasonShown(sessionEnding()) },
       replace: true,
     });
   },

@@ -1,14 +1,16 @@
 /** The pages of a project and of its environments. */
 
-import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
+import { createRoute, notFound, redirect } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/environments";
 import { permissionsQuery } from "../api/members";
 import { projectQuery } from "../api/projects";
-import { NotFound } from "../components/ProblemPage";
-import { ProjectFrame } from "../components/ProjectFrame";
+import { NotFound } from "../components/shared/ProblemPage";
+import { ProjectFrame } from "../components/projects/ProjectFrame";
+import type { AuditSearch } from "../lib/auditFilter";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
+import { lazyPage } from "./lazyPage";
 
 const project = createRoute({
   getParentRoute: () => signedIn,
@@ -39,27 +41,34 @@ const projectHome = createRoute({
 const settings = createRoute({
   getParentRoute: () => project,
   path: "/settings",
-  component: lazyRouteComponent(() => import("../routes/Settings"), "Settings"),
+  component: lazyPage(() => import("../routes/Settings"), "Settings"),
 });
 const segments = createRoute({
   getParentRoute: () => project,
   path: "/segments",
-  component: lazyRouteComponent(() => import("../routes/Segments"), "Segments"),
+  component: lazyPage(() => import("../routes/Segments"), "Segments"),
+});
+const audit = createRoute({
+  getParentRoute: () => project,
+  path: "/audit",
+  // Its page reads it, and takes the code for that along.
+  validateSearch: (raw): AuditSearch => raw,
+  component: lazyPage(() => import("../routes/Audit"), "Audit"),
 });
 const members = createRoute({
   getParentRoute: () => project,
   path: "/members",
-  component: lazyRouteComponent(() => import("../routes/Members"), "Members"),
+  component: lazyPage(() => import("../routes/Members"), "Members"),
 });
 const projectTokens = createRoute({
   getParentRoute: () => project,
   path: "/tokens",
-  component: lazyRouteComponent(() => import("../routes/Tokens"), "ProjectTokens"),
+  component: lazyPage(() => import("../routes/Tokens"), "ProjectTokens"),
 });
 const sdkKeys = createRoute({
   getParentRoute: () => project,
   path: "/sdk-keys",
-  component: lazyRouteComponent(() => import("../routes/SdkKeys"), "SdkKeys"),
+  component: lazyPage(() => import("../routes/SdkKeys"), "SdkKeys"),
 });
 const environment = createRoute({
   getParentRoute: () => project,
@@ -74,37 +83,43 @@ const flags = createRoute({
   getParentRoute: () => environment,
   path: "/",
   validateSearch: toFlagsSearch,
-  component: lazyRouteComponent(() => import("../routes/Flags"), "Flags"),
+  component: lazyPage(() => import("../routes/Flags"), "Flags"),
+});
+const archivedFlags = createRoute({
+  getParentRoute: () => environment,
+  path: "/archived",
+  component: lazyPage(() => import("../routes/ArchivedFlags"), "ArchivedFlags"),
 });
 const flag = createRoute({
   getParentRoute: () => environment,
   path: "/flags/$flagId",
   validateSearch: toFlagPage,
-  component: lazyRouteComponent(() => import("../routes/FlagPage"), "FlagPage"),
+  component: lazyPage(() => import("../routes/FlagPage"), "FlagPage"),
 });
 const history = createRoute({
   getParentRoute: () => environment,
   path: "/history",
   validateSearch: toHistorySearch,
-  component: lazyRouteComponent(() => import("../routes/History"), "History"),
+  component: lazyPage(() => import("../routes/History"), "History"),
 });
 const changes = createRoute({
   getParentRoute: () => environment,
   path: "/changes",
-  component: lazyRouteComponent(() => import("../routes/Changes"), "Changes"),
+  component: lazyPage(() => import("../routes/Changes"), "Changes"),
 });
 const applications = createRoute({
   getParentRoute: () => environment,
   path: "/applications",
-  component: lazyRouteComponent(() => import("../routes/Applications"), "Applications"),
+  component: lazyPage(() => import("../routes/Applications"), "Applications"),
 });
 
 export const projectRoutes = project.addChildren([
   projectHome,
   settings,
   segments,
+  audit,
   members,
   projectTokens,
   sdkKeys,
-  environment.addChildren([flags, flag, history, changes, applications]),
+  environment.addChildren([flags, archivedFlags, flag, history, changes, applications]),
 ]);

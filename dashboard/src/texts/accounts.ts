@@ -29,5 +29,6 @@ export const accounts = {
   noToken: "To open this page, use the link in the reset email, or request a new one.",
   askAgain: "Request a new link",
   expired: "Your session has ended. Sign in to continue.",
+  endedElsewhere: "You signed out in another tab of this browser. Sign in to continue.",
   tagline: "Feature flags that turn off immediately and give their reasons.",
 };

@@ -8,6 +8,7 @@ export const adminPages = {
   accounts: "Accounts",
   projects: "Projects",
   instance: "Instance",
+  instances: "Instances",
   settings: "Settings",
   changes: "Changes",
 };

@@ -7,6 +7,8 @@ export const common = {
   close: "Close",
   copy: "Copy",
   copied: "Copied",
+  copiedWithToken:
+    "FLAGSTAFF_TOKEN stands for a token. What is copied has the token of your session, which ends with it.",
   retry: "Try again",
   clearFilters: "Clear filters",
   on: "On",

@@ -8,7 +8,7 @@ import { adminPages } from "./adminPages";
 import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { flag, flags, rules } from "./flags";
-import { changes, history, users } from "./history";
+import { history, users } from "./history";
 import { members } from "./members";
 import { prerequisites } from "./prerequisites";
 import { enrolment } from "./enrolment";
@@ -21,7 +21,6 @@ export const t = {
   ...common,
   accounts,
   adminPages,
-  changes,
   conditions,
   deletion,
   enrolment,

@@ -41,7 +41,7 @@ export const deletion = {
     "Its environments, flags, rules and evaluation history are deleted permanently. Applications that use its SDK keys will get a 401.",
   environment:
     "Its flags, rules, SDK keys and evaluation history are deleted permanently. Applications that request it will get an error.",
-  flag: "Its rules are deleted too. Responses to applications will no longer contain it. Its evaluation history is kept.",
+  flag: "Its rules are deleted too, and its key can be used for another flag. Its evaluation history is kept.",
   segment: "Rules can no longer refer to it. A segment that is used by a rule cannot be deleted.",
   rule: "The users it matched will be evaluated by the other rules and the rollout.",
   prompt: "Type the name to confirm",

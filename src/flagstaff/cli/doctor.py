@@ -14,8 +14,11 @@ from flagstaff import __version__
 from flagstaff.cli.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
+from flagstaff.clickhouse.client import ClickHouse, ClickHouseError
 from flagstaff.domain.accounts import check_email
 from flagstaff.domain.errors import Code, Error
+from flagstaff.exchange.protocol import UnreachableError
+from flagstaff.exchange.valkey import ValkeyExchange
 from flagstaff.mail.probe import MailServerError, probe
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.storage.examination import Examination, examine
@@ -56,6 +59,10 @@ async def _examine(mail_to: str | None) -> list[Finding]:
     findings += check_machine(settings)
     findings += [finding async for finding in _check_database(settings)]
     findings.append(await _check_mail(settings, mail_to))
+    if settings.valkey_url is not None:
+        findings.append(await _check_valkey(settings.valkey_url))
+    if settings.clickhouse_url is not None:
+        findings.append(await _check_clickhouse(settings.clickhouse_url, settings.clickhouse_table))
     return findings
 
 
@@ -74,7 +81,7 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
     yield _database(found)
     yield _revision(found)
     yield _clock(found)
-    if found.is_current:
+    if found.is_supported:
         yield _history(found, settings)
 
 
@@ -91,7 +98,10 @@ def _database(found: Examination) -> Finding:
 
 
 def _revision(found: Examination) -> Finding:
-    if found.is_current:
+    if found.is_supported and found.is_newer:
+        said = f"{found.revision} of a newer version, which supports this one ({found.newest_revision})"
+        return ok("revision", said)
+    if found.is_supported:
         return ok("revision", f"{found.revision}, which this version needs")
     there = found.revision or "none"
     advice = "Stop the server, back up, and run: flagstaff migrate. Starting the server also migrates."
@@ -146,3 +156,29 @@ def _print(findings: list[Finding]) -> None:
         console.print(status, Text(f" {finding.check:<{width}}  {finding.found}"))
         if finding.advice:
             console.print(Text(f"{'':<{width + 8}}{finding.advice}"))
+
+
+async def _check_valkey(url: str) -> Finding:
+    exchange = ValkeyExchange(url, "")
+    try:
+        await exchange.ping()
+    except UnreachableError as error:
+        return fail("valkey", str(error), "Check FLAGSTAFF_VALKEY_URL. Until then, each instance limits alone.")
+    finally:
+        await exchange.disconnect()
+    return ok("valkey", "answers")
+
+
+async def _check_clickhouse(url: str, table: str) -> Finding:
+    clickhouse = ClickHouse(url, table)
+    try:
+        version = await clickhouse.check()
+    except ClickHouseError as error:
+        advice = "Correct it; evaluations wait in the history until then, and are deleted there when they are too old."
+        return fail("clickhouse", str(error), advice)
+    finally:
+        await clickhouse.close()
+    found = f"{clickhouse.address} is ClickHouse {version} and has the table {table}"
+    if url.startswith("http://") and "@" in url:
+        return warn("clickhouse", f"{found}; it receives the password unencrypted", "Use https:// outside one machine.")
+    return ok("clickhouse", found)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from flagstaff.cli.findings import Finding, fail, ok, warn
 from flagstaff.cli.progress import spell_size
 from flagstaff.domain.errors import Error
+from flagstaff.evaluation import loops
 from flagstaff.runtime.descriptors import RESERVE
 from flagstaff.settings import Settings
 from flagstaff.storage.data_directory import DataDirectory
@@ -32,6 +33,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
     yield _descriptors(settings.max_connections + RESERVE)
     yield _public_url(settings)
     yield _trusted_proxies(settings)
+    yield _evaluation()
 
 
 def _data_directory(path: Path) -> Finding:
@@ -154,3 +156,13 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _evaluation() -> Finding:
+    if loops.WHY_NOT_COMPILED is None:
+        return ok("evaluation", "compiled")
+    return warn(
+        "evaluation",
+        f"runs in Python, which takes more processor time: {loops.WHY_NOT_COMPILED}",
+        "Install a C compiler and Python's headers, and install Flagstaff again; or use a wheel for this platform.",
+    )

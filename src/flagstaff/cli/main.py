@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 from flagstaff import __version__
-from flagstaff.cli import backup, doctor, users
+from flagstaff.cli import backup, clickhouse, doctor, users
 from flagstaff.cli import export as exporting
 from flagstaff.cli import serve as serving
+from flagstaff.cli.history import export as history
 from flagstaff.domain.errors import Error
 from flagstaff.settings import Settings, SettingsError
+from flagstaff.settings.opentelemetry import OpenTelemetry
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.migrate import migrate as run_migrations
 from flagstaff.telemetry import configure_logging
@@ -33,6 +35,8 @@ app.command()(backup.restore)
 app.command()(backup.copy)
 app.command()(doctor.doctor)
 app.command()(exporting.export)
+app.add_typer(history.app)
+app.add_typer(clickhouse.app)
 
 
 def main() -> None:
@@ -62,9 +66,15 @@ def flagstaff(
 
 
 @app.command(epilog=serving.settings_table())
-def serve() -> None:
+def serve(
+    workers: Annotated[
+        str | None,
+        typer.Option("--workers", metavar="N", help="The number of processes, or `auto`; see FLAGSTAFF_WORKERS."),
+    ] = None,
+) -> None:
     """Serve the API and the dashboard until SIGTERM or Ctrl-C; migrates the database first."""
-    serving.serve(Settings.load(os.environ))
+    given = {} if workers is None else {"FLAGSTAFF_WORKERS": workers}
+    serving.serve(Settings.load({**os.environ, **given}), OpenTelemetry.load(os.environ))
 
 
 @app.command()

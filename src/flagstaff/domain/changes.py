@@ -84,6 +84,7 @@ class Change:
     """One write. `action` is `resource.verb`, such as `flag.toggled`.
 
     `before` is None for a creation, `after` for a deletion. Both contain the resource as JSON, without its secrets.
+    A change that puts back what another has altered `restores` the number of that one.
     """
 
     at: datetime
@@ -93,6 +94,7 @@ class Change:
     scope: Scope
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+    restores: int | None = None
 
     @property
     def affects_evaluations(self) -> bool:
@@ -116,6 +118,7 @@ def change_of(
     *,
     before: Resource | None = None,
     after: Resource | None = None,
+    restores: int | None = None,
 ) -> Change:
     """The change from `before` to `after`. At least one of them must be given."""
     resource = after or before
@@ -126,8 +129,9 @@ def change_of(
         action=action,
         resource_id=_place_in_trail(resource),
         scope=scope,
-        before=_recorded(before),
-        after=_recorded(after),
+        before=recorded(before) if before else None,
+        after=recorded(after) if after else None,
+        restores=restores,
     )
 
 
@@ -140,9 +144,8 @@ def _place_in_trail(resource: Resource) -> UUID:
             return resource.id
 
 
-def _recorded(resource: Resource | None) -> dict[str, Any] | None:
-    if resource is None:
-        return None
+def recorded(resource: Resource) -> dict[str, Any]:
+    """A resource as the audit trail has it: as JSON, without its secrets."""
     names = (field.name for field in fields(resource) if field.name not in _SECRET)
     return {name: _as_json(getattr(resource, name)) for name in names}
 

@@ -100,6 +100,6 @@ def unavailable(message: str = _AWAY) -> Error:
     return Error(Code.UNAVAILABLE, message, retry_after_seconds=5)
 
 
-def unconfirmed(message: str) -> Error:
+def unconfirmed(message: str, extensions: Mapping[str, Any] | None = None) -> Error:
     """The error when a change may have taken effect: without `retry_after_seconds`, so that it is not repeated."""
-    return Error(Code.UNAVAILABLE, f"{message} {_BEFORE_A_REPEAT}")
+    return Error(Code.UNAVAILABLE, f"{message} {_BEFORE_A_REPEAT}", extensions=extensions)

@@ -42,6 +42,8 @@ class Flag:
     `bucketing_key` is hashed with the user instead of the flag's key, and `stickiness` is the attribute that identifies
     the user; `default` is the user id, or the lower-cased email if there is no user id. `tags` are for people. All
     `prerequisites` must hold for the flag to be on, and each user for whom it is on gets one of its `variants`.
+
+    An archived flag is in no answer, and keeps everything, `enabled` included, until it is unarchived.
     """
 
     id: UUID
@@ -60,6 +62,7 @@ class Flag:
     tags: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
     prerequisites: tuple[Prerequisite, ...] = ()
+    archived_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

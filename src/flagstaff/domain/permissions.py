@@ -50,7 +50,7 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.ENVIRONMENTS_WRITE: "create, rename and delete environments",
     Permission.SEGMENTS_WRITE: "create, change and delete segments",
     Permission.FLAGS_READ: "see flags and their rules",
-    Permission.FLAGS_WRITE: "create, change and delete flags",
+    Permission.FLAGS_WRITE: "create, change, archive and delete flags",
     Permission.FLAGS_TOGGLE: "switch flags on and off with the toggle",
     Permission.RULES_WRITE: "create, change and delete rules",
     Permission.EVALUATIONS_READ: "see the evaluation history",

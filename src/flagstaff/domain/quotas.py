@@ -14,13 +14,13 @@ class Quota:
     resources: str
     setting: str
 
-    def has_room(self, present: int) -> bool:
-        """Whether there may be one more."""
-        return present < self.maximum
+    def has_room(self, present: int, more: int = 1) -> bool:
+        """Whether there may be one more, or as many more."""
+        return present + more <= self.maximum
 
-    def require_room(self, present: int) -> None:
-        """Raise Error CONFLICT if the quota is reached."""
-        if not self.has_room(present):
+    def require_room(self, present: int, more: int = 1) -> None:
+        """Raise Error CONFLICT if there is no room for one more, or as many more."""
+        if not self.has_room(present, more):
             raise Error(
                 Code.CONFLICT,
                 f"The {self.place} has {present} {self.resources}, and {self.setting} allows {self.maximum}. "

@@ -1,5 +1,6 @@
 """Revisions: numbers that tell the states of what is evaluated apart, the same on all instances."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -8,3 +9,14 @@ class Revision(NamedTuple):
 
     environment: int
     project: int
+
+
+class LiveOn(NamedTuple):
+    """Where a change is served: by how many of how many instances, and the names of those that may not serve it.
+
+    These have lost their connection to the database, or have ended without saying so.
+    """
+
+    live: int
+    known: int
+    missing: Sequence[str]

@@ -17,6 +17,7 @@ from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translat
 from flagstaff.evaluation.targets import Answers, Fragment, Targeting
 
 _DIGEST_BYTES = 16
+_WRITTEN_BYTES = 32  # of decisions, at most, that a tag has as they are: hashing takes ten times as long
 
 
 class Rendered(NamedTuple):
@@ -38,6 +39,8 @@ def evaluate_in(
     body, recorded = evaluate(translation.snapshot, user_id, user_email, attributes, custom_holding)
     if translation.is_open and body.endswith(end := SEPARATOR + translation.dialect.tail):
         body = body[: -len(end)] + translation.dialect.tail
+    if len(recorded) <= _WRITTEN_BYTES:
+        return Rendered(body, translation.content_in_hex + recorded.hex(), recorded)
     tag = blake2b(translation.content + recorded, digest_size=_DIGEST_BYTES).hexdigest()
     return Rendered(body, tag, recorded)
 
@@ -74,7 +77,7 @@ def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None
         default_tail=b"".join(fragments.get("ruled_defaults", ())) + constant_tail,
         **fragments,
     )
-    return Translation(dialect, translated, content.digest(), is_open=not constants)
+    return Translation(dialect, translated, content.digest(), content.hexdigest(), is_open=not constants)
 
 
 @dataclass(frozen=True, slots=True)

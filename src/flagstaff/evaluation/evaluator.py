@@ -1,14 +1,14 @@
 """The kernel: computes the response's bytes from a snapshot and a user.
 
-Every evaluation runs this code: one hash for each rollout, look-ups for the rules, and one join. bench/ measures it.
+Every evaluation runs this code: one hash for each rollout, look-ups for the rules, and one join. The loops over flags
+are compiled where that is possible (loops.py). bench/ measures it.
 Environments whose flags need more than that take a longer way, through targeting.py.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from operator import getitem
-from typing import Any
 
-from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
+from flagstaff.evaluation import loops
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import (
     User,
@@ -45,7 +45,7 @@ def evaluate(
     identifier = user_id or email
     encoded = identifier.encode()
     if identifier and snapshot.rollout_prefixes:
-        buckets = bytes([murmur3_x86_32(prefix + encoded) % BUCKETS for prefix in snapshot.rollout_prefixes])
+        buckets = loops.find_buckets(snapshot.rollout_prefixes, encoded)
     else:
         buckets = snapshot.without_bucket
     found = find_matches(snapshot, user_id, email)
@@ -62,7 +62,7 @@ def evaluate(
         return b"".join((snapshot.head, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
     if found:
         return _with_matches(snapshot, buckets, found)
-    body = b"".join([snapshot.head, *map(getitem, snapshot.rollout_answers, buckets), snapshot.default_tail])
+    body = loops.join(snapshot.head, snapshot.rollout_answers, buckets, snapshot.default_tail)
     return body, buckets + snapshot.ruled_recorded
 
 
@@ -88,13 +88,10 @@ def _with_led(
 
     This is most of what environments with conditions or variants need.
     """
-    rollouts: Iterable[Any] = map(getitem, targeting.varying_answers, buckets)
-    if not targeting.varied:
-        return b"".join((snapshot.head, *rollouts, led.fragments, snapshot.constant_tail)), buckets + led.decided
-    variants = looked_up_variants(targeting, identifier)
-    fixed: Iterable[Any] = map(getitem, targeting.fixed_answers, variants)
-    body = b"".join((snapshot.head, *rollouts, *fixed, led.fragments, snapshot.constant_tail))
-    return body, b"".join((buckets, targeting.fixed_decided, led.decided, bytes(variants)))
+    variants = looked_up_variants(targeting, identifier) if targeting.varied else b""
+    places = buckets + variants
+    body = loops.join(snapshot.head, targeting.placed_answers, places, led.fragments, snapshot.constant_tail)
+    return body, b"".join((buckets, targeting.fixed_decided, led.decided, variants))
 
 
 def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...]) -> tuple[bytes, bytes]:

@@ -70,6 +70,7 @@ class Translation:
     dialect: Dialect
     snapshot: "EnvironmentSnapshot"
     content: bytes
+    content_in_hex: str
     is_open: bool
 
 

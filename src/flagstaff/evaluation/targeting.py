@@ -5,11 +5,12 @@ of the response.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import getitem
 from typing import Any, NamedTuple
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS
+from flagstaff.evaluation import loops
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
@@ -188,11 +189,11 @@ def _follow(targeting: Targeting, holding: int) -> LedMatches:
     return led
 
 
-def looked_up_variants(targeting: Targeting, identifier: bytes) -> Sequence[int]:
+def looked_up_variants(targeting: Targeting, identifier: bytes) -> bytes:
     """The variant of each varied flag, by its weights; without a table, any."""
     if not identifier:
         return targeting.without_identifier
-    return [table[murmur3_x86_32(prefix + identifier, VARIANT_SEED) % size] for prefix, table, size in targeting.tables]
+    return loops.find_variants(targeting.variant_prefixes, targeting.tables, identifier)
 
 
 def _variants(targeting: Targeting, user: User) -> bytearray:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.bucketing import BUCKETS
@@ -129,11 +129,14 @@ class Targeting:
         return {flag.position: slot for slot, flag in enumerate(self.varied)}
 
     @cached_property
-    def tables(self) -> tuple[tuple[bytes, bytes, int], ...]:
-        """What is hashed before the identifier, the table of variants and its size; for a flag without, any table."""
-        return tuple(
-            (flag.prefix, flag.table, len(flag.table)) if flag.table else (b"", b"\0", 1) for flag in self.varied
-        )
+    def variant_prefixes(self) -> tuple[bytes, ...]:
+        """What is hashed before the identifier for each varied flag."""
+        return tuple(flag.prefix for flag in self.varied)
+
+    @cached_property
+    def tables(self) -> tuple[bytes, ...]:
+        """The table of each varied flag; for a flag without, any table."""
+        return tuple(flag.table or b"\0" for flag in self.varied)
 
     @cached_property
     def without_table(self) -> tuple[tuple[int, VariedFlag], ...]:
@@ -154,6 +157,11 @@ class Targeting:
     def fixed_answers(self) -> tuple[Fragment, ...]:
         """The fragments of each fixed flag, by variant."""
         return tuple(each[NO_BUCKET] for each in self.answers[self.fixed : self.steady])
+
+    @cached_property
+    def placed_answers(self) -> tuple[tuple[bytes, ...], ...]:
+        """With only led rules: the fragments of the rollouts by bucket, and of the fixed flags by variant."""
+        return cast("tuple[tuple[bytes, ...], ...]", (*self.varying_answers, *self.fixed_answers))
 
     @cached_property
     def first_fixed_slot(self) -> int:
@@ -219,6 +227,11 @@ class Targeting:
     def asks_time(self) -> bool:
         """Whether the time is one of them."""
         return CURRENT_TIME in self.attributes
+
+    @cached_property
+    def asks_request(self) -> bool:
+        """Whether an evaluation depends on more of its request than the user's id and email."""
+        return self.asks_time or bool(self.custom)
 
     @cached_property
     def custom(self) -> frozenset[str]:

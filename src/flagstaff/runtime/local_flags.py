@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from flagstaff.domain.errors import not_found, unavailable
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.pacing import in_pieces
 from flagstaff.runtime.shared_tasks import SharedTasks
@@ -57,6 +57,11 @@ class LocalFlagsCache:
             if known is None and shared is None:
                 raise unavailable("The flags cannot be loaded right now. Try again shortly.")
         return known
+
+    def forget(self, project: ProjectSnapshot) -> None:
+        """Forget the flags of a project's environments."""
+        for environment in project.environments.values():
+            self._known.pop(environment.environment_id, None)
 
     def _begin(self, environment: EnvironmentSnapshot) -> asyncio.Task[LocalFlags | None]:
         environment_id = environment.environment_id

@@ -1,8 +1,9 @@
 """The SDK keys of all projects and environments, and what each opens: a look-up on a hit, no query for unknown keys.
 
 The hashes of all keys are in memory. The text of a key is remembered once it has been used and as long as it is valid,
-so that only its first use is hashed. Keys come and go with the snapshots: when a change has been propagated, no
-instance accepts a key that it ended, and every instance accepts a key that it made.
+so that only its first use is hashed; every so often all texts are forgotten, so that the next use of a key shows that
+its project is asked for (runtime/idle_projects.py). Keys come and go with the snapshots: when a change has been
+propagated, no instance accepts a key that it ended, and every instance accepts a key that it made.
 """
 
 from collections import defaultdict
@@ -57,7 +58,9 @@ class SdkKeys:
         self._opened: dict[UUID, dict[bytes, Access]] = {}  # of loaded projects, by the hashes of their keys
         self._hashes: dict[UUID, frozenset[bytes]] = {}
         self._used: set[UUID] = set()
+        self._used_last: Access | None = None  # is in `_used`, in which each search hashes an id in Python
         snapshots.observe(self._swap)
+        snapshots.observe_keys(self._keep_hashes)
 
     async def start(self) -> None:
         """Load the list of all keys; projects are loaded on first use."""
@@ -112,22 +115,35 @@ class SdkKeys:
             return False
         if self._limiter is not None and (wait_seconds := self._limiter.hit(access.key_id)):
             raise limited(wait_seconds)
-        self._used.add(access.key_id)
+        if access is not self._used_last:
+            self._used_last = access
+            self._used.add(access.key_id)
         return True
+
+    def forget_texts(self) -> None:
+        """Forget the texts of all keys: the next use of each asks for its project."""
+        self.known.clear()
+        self._texts.clear()
+
+    def unload(self, project_id: UUID) -> None:
+        """Forget what the keys of a project open, which the next use loads again. Their texts must be forgotten."""
+        self._opened.pop(project_id, None)
 
     def take_used(self) -> set[UUID]:
         """The keys of environments that were used since the last call."""
-        used, self._used = self._used, set()
+        used, self._used, self._used_last = self._used, set(), None
         return used
 
     async def refresh_all(self) -> None:
-        """Load again the projects that are loaded and those whose keys differ, because changes may have been missed.
+        """Load again the projects that are loaded or being loaded, and those whose keys differ.
+
+        It makes up for changes that may have been missed.
 
         A project that cannot be loaded becomes stale and does not prevent the others from being loaded.
         """
         present, known = await self._load_hashes(), self._hashes
         differing = {each for each in present.keys() | known.keys() if present.get(each) != known.get(each)}
-        await self._snapshots.refresh_each(differing | self._snapshots.loaded.keys())
+        await self._snapshots.refresh_each(differing | self._snapshots.loaded.keys() | self._snapshots.loading())
 
     async def _load_hashes(self) -> dict[UUID, frozenset[bytes]]:
         found: defaultdict[UUID, set[bytes]] = defaultdict(set)
@@ -150,14 +166,10 @@ class SdkKeys:
     def _swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
         """Accept the keys of a project's new snapshot, and no others."""
         opened = _opened_by(project) if project is not None else {}
-        for key_hash in self._hashes.pop(project_id, ()):
-            del self._projects[key_hash]
+        self._keep_hashes(project_id, frozenset(opened))
         texts = self._texts.pop(project_id, {})
         if project is not None:
-            self._hashes[project_id] = frozenset(opened)
-            self._projects.update(dict.fromkeys(opened, project_id))
             self._opened[project_id] = opened
-            texts[project.sdk_key] = hash_sdk_key(project.sdk_key)
         else:
             self._opened.pop(project_id, None)
         for key, key_hash in texts.items():
@@ -167,6 +179,14 @@ class SdkKeys:
             else:
                 self.known[key] = access
                 self._texts[project_id][key] = key_hash
+
+    def _keep_hashes(self, project_id: UUID, hashes: frozenset[bytes]) -> None:
+        """Know these keys of a project, and no others; none if it does not exist."""
+        for key_hash in self._hashes.pop(project_id, ()):
+            del self._projects[key_hash]
+        if hashes:
+            self._hashes[project_id] = hashes
+            self._projects.update(dict.fromkeys(hashes, project_id))
 
 
 def _opened_by(project: ProjectSnapshot) -> dict[bytes, Access]:

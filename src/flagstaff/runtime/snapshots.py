@@ -1,6 +1,8 @@
 """The current snapshot of each project: a look-up on a hit, one shared load on a miss, a swap on a change.
 
-It never serves a state that a finished change has replaced.
+It never serves a state that a finished change has replaced. A change loads a project only where it is loaded.
+Elsewhere it loads the hashes of the project's SDK keys, so that new keys are known at once; the next request loads the
+rest.
 """
 
 import asyncio
@@ -28,12 +30,17 @@ class Snapshots:
         *,
         load_project: Callable[[UUID], Awaitable[ProjectSnapshot | None]],
         load_environment: Callable[[UUID, UUID], Awaitable[EnvironmentSnapshot | None]],
+        load_key_hashes: Callable[[UUID], Awaitable[frozenset[bytes] | None]],
         supervisor: Supervisor,
     ) -> None:
         self._load_project = load_project
         self._load_environment = load_environment
+        self._load_key_hashes = load_key_hashes
         self.loaded: dict[UUID, ProjectSnapshot] = {}
         self._observers: list[Callable[[UUID, ProjectSnapshot | None], None]] = []
+        self._key_observers: list[Callable[[UUID, frozenset[bytes]], None]] = []
+        self._asked: set[UUID] = set()
+        self._demanded: set[UUID] = set()  # projects that are to be loaded, because a request waits for them
         self._supervisor = supervisor
         self._first_loads: SharedTasks[UUID, None] = SharedTasks(supervisor, "load")
         self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}  # loads that have not begun
@@ -49,9 +56,15 @@ class Snapshots:
         """
         self._observers.append(observer)
 
+    def observe_keys(self, observer: Callable[[UUID, frozenset[bytes]], None]) -> None:
+        """Call `observer` after each change to a project that is not loaded, with its id and its SDK keys' hashes."""
+        self._key_observers.append(observer)
+
     async def find(self, project_id: UUID) -> ProjectSnapshot | None:
         """The snapshot of a project, loaded first if necessary; None if it does not exist."""
+        self._asked.add(project_id)
         if project_id not in self.loaded:
+            self._demanded.add(project_id)
             # A running load is sufficient: the response to a change during it waits for another load.
             loading = self._first_loads.find(project_id)
             await asyncio.shield(loading or self._first_loads.begin(project_id, self.refresh(project_id)))
@@ -59,6 +72,8 @@ class Snapshots:
 
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:
         """Load the committed state of a project, or of one of its environments, and serve it from now on.
+
+        Of a project that is not loaded, and for which no request waits, only the SDK keys' hashes are loaded.
 
         Callers share a load that has not begun. If a load fails, the old snapshot is still served, and the project is
         stale until `retry` has loaded it.
@@ -77,6 +92,24 @@ class Snapshots:
             self._unfinished[project_id].add(task)
             task.add_done_callback(lambda done: self._forget(place, done))
         return task
+
+    def loading(self) -> set[UUID]:
+        """The projects that are being loaded, for the first time or again: these loads may have read an older state."""
+        return set(self._unfinished)
+
+    def take_asked(self) -> set[UUID]:
+        """The projects that `find` was called for since the last call."""
+        asked, self._asked = self._asked, set()
+        return asked
+
+    def unload(self, project_id: UUID) -> ProjectSnapshot | None:
+        """Forget a project's snapshot, and return it; the next `find` loads the project again.
+
+        None if it is not loaded, is being loaded, or was asked for since the last `take_asked`.
+        """
+        if project_id in self._asked or project_id in self._unfinished or project_id in self.stale:
+            return None
+        return self.loaded.pop(project_id, None)
 
     async def is_served(self, project_id: UUID) -> bool:
         """Wait for the loads that have been requested, and return whether this instance serves their state."""
@@ -133,6 +166,9 @@ class Snapshots:
 
     async def _reload(self, project_id: UUID, environment_id: UUID | None) -> None:
         loaded = self.loaded.get(project_id)
+        if loaded is None and project_id not in self._demanded:
+            await self._reload_key_hashes(project_id)
+            return
         if environment_id is None or loaded is None:
             self._put(project_id, await self._load_project(project_id))
             return
@@ -142,7 +178,16 @@ class Snapshots:
             others[environment.environment_key] = environment
         self._put(project_id, replace(loaded, environments=others))
 
+    async def _reload_key_hashes(self, project_id: UUID) -> None:
+        hashes = await self._load_key_hashes(project_id)
+        if hashes is None:
+            self._put(project_id, None)
+            return
+        for observer in self._key_observers:
+            observer(project_id, hashes)
+
     def _put(self, project_id: UUID, snapshot: ProjectSnapshot | None) -> None:
+        self._demanded.discard(project_id)
         if snapshot is None:
             self.loaded.pop(project_id, None)
         else:

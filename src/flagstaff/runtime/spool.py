@@ -9,6 +9,7 @@ import asyncio
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ _NEWEST_OF_VERSION_1 = 2  # of a layout
 _MAP_OF_TWO = b"\x82"
 _SUFFIX = ".batch"
 _UNFINISHED = ".unfinished"
+_WORKER = "worker-"
 _name = re.compile(r"(\d{12,})-(\d+)\.batch")
 
 
@@ -36,6 +38,34 @@ class SpooledBatch:
     path: Path
     records: int
     bytes: int
+
+
+def spool_folder(folder: Path, slot: int) -> Path:
+    """The folder of a worker. The first worker, and a server without workers, use the folder itself."""
+    return folder / f"{_WORKER}{slot}" if slot else folder
+
+
+def gather_spools(folder: Path, workers: int) -> None:
+    """Create the folders of workers, and give the first one the batches of those that do not exist any more.
+
+    No process may be using them. Raises OSError when the disk fails; then some batches stay for the next start.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for slot in range(1, workers):
+        spool_folder(folder, slot).mkdir(mode=0o700, exist_ok=True)
+    kept = {spool_folder(folder, slot) for slot in range(workers)}
+    numbers = count(max((int(name[1]) for name in _names(folder)), default=-1) + 1)
+    for former in sorted(each for each in folder.glob(f"{_WORKER}*") if each.is_dir() and each not in kept):
+        for name in _names(former):
+            (former / name[0]).rename(folder / f"{next(numbers):012}-{name[2]}{_SUFFIX}")
+        for unfinished in former.glob(f"*{_UNFINISHED}"):
+            unfinished.unlink()
+        former.rmdir()
+
+
+def _names(folder: Path) -> list[re.Match[str]]:
+    found = (_name.fullmatch(path.name) for path in sorted(folder.iterdir()))
+    return [name for name in found if name]
 
 
 class Spool:

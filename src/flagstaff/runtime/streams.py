@@ -116,6 +116,10 @@ class Streams:
     def __len__(self) -> int:
         return sum(len(topic.streams) for topic in self._topics.values())
 
+    def has_streams(self, project_id: UUID) -> bool:
+        """Whether streams of a project's environments are open."""
+        return project_id in self._of_project
+
     def start(self) -> None:
         """Start to keep connections alive."""
         self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds, self._keep_alive)

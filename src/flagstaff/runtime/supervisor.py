@@ -30,7 +30,7 @@ class _Service:
     name: str
     work: Callable[[], Awaitable[None]]
     purpose: str | None
-    is_working: Callable[[], bool]
+    is_working: Callable[[], bool] | None
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     is_periodic: bool = False  # done again and again, rather than once for as long as the process lives
@@ -43,7 +43,7 @@ class _Service:
     def is_up(self) -> bool:
         if self.is_periodic:  # one failure is not yet a problem, and the pause before the next run is none
             return self.failures < MANY_FAILURES
-        return self.is_running and self.is_working()
+        return self.is_running and (self.is_working is None or self.is_working())
 
 
 class Supervisor:
@@ -68,12 +68,13 @@ class Supervisor:
         work: Callable[[], Awaitable[None]],
         *,
         purpose: str | None = None,
-        is_working: Callable[[], bool] = lambda: True,
+        is_working: Callable[[], bool] | None = None,
     ) -> None:
         """Keep a long-lived task running: when `work` raises, it is called again after a pause that grows.
 
         `purpose` is a phrase such as "records evaluations"; with one, the instance is not ready while the task is down.
-        `is_working` may check more than whether the task runs. A `work` that returns is not restarted.
+        `is_working` may check more than whether the task runs; while it returns True, earlier failures do not matter. A
+        `work` that returns is not restarted.
         """
         self._begin(_Service(name, work, purpose, is_working))
 
@@ -91,7 +92,7 @@ class Supervisor:
                 await work()
                 service.failures = 0
 
-        service = _Service(name, repeat, purpose, lambda: True, is_periodic=True)
+        service = _Service(name, repeat, purpose, None, is_periodic=True)
         self._begin(service)
 
     def spawn(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
@@ -162,6 +163,8 @@ class Supervisor:
         service.task = asyncio.create_task(self._keep_running(service), name=service.name)
 
     def _keeps_failing(self, service: _Service) -> bool:
+        if service.is_working is not None:
+            return False  # it knows better than a rule about the past
         return service.failures >= MANY_FAILURES and not self._has_been_steady(service)
 
     def _has_been_steady(self, service: _Service) -> bool:

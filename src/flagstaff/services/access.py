@@ -82,6 +82,16 @@ async def open_flag(
     return await flags.get_flag(connection, project_id, environment_id, path.flag_id)
 
 
+async def open_live_flag(
+    connection: Connection, actor: Actor, path: FlagPath, permission: Permission, *, for_update: bool = False
+) -> Flag:
+    """The same; raises Error CONFLICT for an archived flag, which can only be read, unarchived and deleted."""
+    flag = await open_flag(connection, actor, path, permission, for_update=for_update)
+    if flag.archived_at is not None:
+        raise Error(Code.CONFLICT, f"The flag {flag.key} is archived. Unarchive it first.")
+    return flag
+
+
 async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool) -> tuple[Project, Member]:
     find = projects.find_project_for_update if for_update else projects.find_project
     project = await find(connection, project_id)

@@ -8,7 +8,7 @@ from uuid import UUID
 from flagstaff.domain.changes import Actor, NumberedChange
 from flagstaff.domain.permissions import Permission
 from flagstaff.services.access import open_environment, open_project, require_administrator
-from flagstaff.storage import changes
+from flagstaff.storage import changes, environments
 from flagstaff.storage.accounts import find_account_by_email
 from flagstaff.storage.changes import ChangeFilter
 from flagstaff.storage.database import Connection, Database
@@ -55,6 +55,12 @@ class Changes:
             # One extra row shows whether there are older changes.
             items = await changes.list_project_changes(connection, project_id, found, before=before, limit=limit + 1)
         return _page(items, limit)
+
+    async def name_environments(self, actor: Actor, project_id: UUID) -> dict[UUID, str]:
+        """The keys of the environments that a project has, by id."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id, Permission.AUDIT_READ)
+            return {each.id: each.key for each in await environments.list_environments(connection, project_id)}
 
     async def list_environment_changes(
         self,

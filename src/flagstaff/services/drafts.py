@@ -19,6 +19,7 @@ from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.pacing import collect
 from flagstaff.services.references import (
     missing_segment,
+    require_free_key,
     require_prerequisites,
     require_unneeded_variants,
     require_variant,
@@ -77,6 +78,7 @@ async def read_draft(connection: Connection, environment: Environment, draft: Dr
     saved = next(await flags.find_flags_by_key(connection, environment.id, [draft.values["key"]]), None)
     saved_rules: dict[UUID, Rule] = {}
     if saved is None:
+        await require_free_key(connection, environment.id, draft.values["key"])
         flag = Flag(
             id=uuid7(),
             project_id=environment.project_id,

@@ -58,9 +58,11 @@ class Exports:
         return await in_pieces(_writing(read, kind))
 
     async def list_differences(self, actor: Actor, path: FlagPath) -> tuple[Difference, ...]:
-        """What SDKs that evaluate a flag in the application answer differently."""
+        """What SDKs that evaluate a flag in the application answer differently; they get no archived flag."""
         async with self.database.read() as connection:
             flag = await open_flag(connection, actor, path, Permission.FLAGS_READ)
+            if flag.archived_at is not None:
+                return ()
             environment = await environments.get_environment(connection, path.project_id, path.environment_id)
             some = await read_some(connection, environment, [flag.key], None)
         read = ReadEnvironment(some, revision=0)

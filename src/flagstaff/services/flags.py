@@ -1,4 +1,4 @@
-"""Flags: created, edited, toggled, deleted. When a method returns, every later evaluation sees what it did."""
+"""Flags: created, edited, toggled, archived, deleted. What a method did, every evaluation after its return sees."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
+from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
@@ -16,8 +17,14 @@ from flagstaff.domain.moments import later_than
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
-from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
-from flagstaff.services.references import require_prerequisites, require_unneeded, require_unused_variants
+from flagstaff.services.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
+from flagstaff.services.references import (
+    require_free_key,
+    require_live_prerequisites,
+    require_prerequisites,
+    require_unneeded,
+    require_unused_variants,
+)
 from flagstaff.storage import flags
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database, Transaction
@@ -37,7 +44,7 @@ class Flags:
 
         Raises:
             Error: INVALID for a prerequisite that does not exist, CONFLICT if the environment has a flag with this key,
-                or no room for another or for its variants.
+                even an archived one, or no room for another or for its variants.
         """
         now = self.now()
         flag = Flag(
@@ -53,10 +60,11 @@ class Flags:
                 transaction.connection, actor, project_id, environment_id, Permission.FLAGS_WRITE, for_update=True
             )
             self.quota.require_room(await flags.count_flags(transaction.connection, environment_id))
+            await require_free_key(transaction.connection, environment_id, flag.key)
             await require_prerequisites(transaction.connection, flag)
             await flags.create_flag(transaction.connection, flag)
             if flag.variants:
-                await self._require_room_for_variants(transaction.connection, environment_id)
+                await self.require_room_for_variants(transaction.connection, environment_id)
             await record(
                 transaction,
                 change_of(actor, "flag.created", now, scope_of(flag), after=flag),
@@ -64,12 +72,15 @@ class Flags:
         return flag
 
     async def list_flags(
-        self, actor: Actor, project_id: UUID, environment_id: UUID, window: Window = WHOLE
+        self, actor: Actor, project_id: UUID, environment_id: UUID, window: Window = WHOLE, *, archived: bool = False
     ) -> list[Flag]:
-        """The flags of an environment, newest first; a position is a time of creation and an id."""
+        """The flags of an environment that are archived or that are not, newest first.
+
+        A position is a time of creation and an id.
+        """
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
-            found = await flags.list_flags(connection, environment_id, window)
+            found = await flags.list_flags(connection, environment_id, window, archived=archived)
         return await collect(found)
 
     async def get_flag(self, actor: Actor, path: FlagPath) -> Flag:
@@ -93,7 +104,7 @@ class Flags:
                 room for the variants.
         """
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            flag = await open_live_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
             require_same_key(flag.key, key)
             updated = replace(flag, **values)
             if updated == flag:
@@ -105,15 +116,39 @@ class Flags:
             await require_unused_variants(transaction.connection, flag, updated)
             present = await flags.count_variant_characters(transaction.connection, path.environment_id)
             written = await self._write(transaction, "flag.updated", actor, flag, updated)
-            await self._require_room_for_variants(transaction.connection, path.environment_id, present)
+            await self.require_room_for_variants(transaction.connection, path.environment_id, present)
             return written
 
     async def toggle_flag(self, actor: Actor, path: FlagPath) -> Flag:
         """Flip `enabled`; rules and rollout stay as they are."""
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_TOGGLE, for_update=True)
+            flag = await open_live_flag(transaction.connection, actor, path, Permission.FLAGS_TOGGLE, for_update=True)
             flipped = replace(flag, enabled=not flag.enabled)
             return await self._write(transaction, "flag.toggled", actor, flag, flipped)
+
+    async def archive_flag(self, actor: Actor, path: FlagPath) -> Flag:
+        """Take a flag out of every answer; it keeps its id, its key, its rules and its state.
+
+        Raises:
+            Error: CONFLICT if it is archived, or, with their keys, if it is a prerequisite of others that are not.
+        """
+        async with self.database.transaction() as transaction:
+            flag = await open_live_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            await require_unneeded(transaction.connection, flag, with_archived=False)
+            return await self._write(transaction, "flag.archived", actor, flag, replace(flag, archived_at=self.now()))
+
+    async def unarchive_flag(self, actor: Actor, path: FlagPath) -> Flag:
+        """Put an archived flag back into the answers, as it was.
+
+        Raises:
+            Error: CONFLICT if it is not archived, or, with their keys, if prerequisites of it are.
+        """
+        async with self.database.transaction() as transaction:
+            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            if flag.archived_at is None:
+                raise Error(Code.CONFLICT, f"The flag {flag.key} is not archived.")
+            await require_live_prerequisites(transaction.connection, flag)
+            return await self._write(transaction, "flag.unarchived", actor, flag, replace(flag, archived_at=None))
 
     async def delete_flag(self, actor: Actor, path: FlagPath) -> None:
         """Delete a flag with its rules; its evaluation history stays.
@@ -127,7 +162,7 @@ class Flags:
             await flags.delete_flag(transaction.connection, path.flag_id)
             await record(transaction, change_of(actor, "flag.deleted", self.now(), scope_of(flag), before=flag))
 
-    async def _require_room_for_variants(self, connection: Connection, environment_id: UUID, present: int = 0) -> None:
+    async def require_room_for_variants(self, connection: Connection, environment_id: UUID, present: int = 0) -> None:
         """Raise Error CONFLICT if the variants of the environment have become too long, unless they were longer."""
         characters = await flags.count_variant_characters(connection, environment_id)
         self.quota_of_variants.require_within("environment", characters, present)

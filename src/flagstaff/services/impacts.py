@@ -14,7 +14,7 @@ from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.comparison import Comparison, Effect
 from flagstaff.pacing import Turns, in_pieces
-from flagstaff.services.access import FlagPath, open_flag
+from flagstaff.services.access import FlagPath, open_live_flag
 from flagstaff.services.drafts import Draft, check_values, inside_draft, read_draft
 from flagstaff.services.flag_sets import read_some
 from flagstaff.storage import environments
@@ -74,7 +74,7 @@ class Impacts:
         """
         checked = await check_values(draft)
         async with self.database.read() as connection:
-            flag = await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
+            flag = await open_live_flag(connection, actor, path, Permission.EVALUATIONS_READ)
             with inside_draft():
                 require_same_key(flag.key, checked.values["key"])
             environment = await environments.get_environment(connection, path.project_id, path.environment_id)

@@ -1,13 +1,13 @@
-"""What resources say about one another: prerequisites, variants and environments must exist while they are used."""
+"""What resources say: their values are valid, and the prerequisites, variants and segments that they name exist."""
 
 from collections.abc import Mapping
 from uuid import UUID
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
-from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.flags import Flag, Rule, RuleType, check_rule_value
 from flagstaff.domain.members import Role
 from flagstaff.domain.prerequisites import find_cycle
-from flagstaff.storage import flags, members, rules
+from flagstaff.storage import flags, members, rules, segments
 from flagstaff.storage.database import Connection
 
 
@@ -49,9 +49,29 @@ async def require_prerequisites(connection: Connection, flag: Flag) -> None:
         )
 
 
-async def require_unneeded(connection: Connection, flag: Flag) -> None:
-    """Raise Error CONFLICT if the flag is a prerequisite of others."""
-    present = await flags.list_prerequisites(connection, flag.environment_id)
+async def require_live_prerequisites(connection: Connection, flag: Flag) -> None:
+    """Raise Error CONFLICT, which names them, if prerequisites of the flag are archived."""
+    keys = {each.flag_key for each in flag.prerequisites}
+    archived = sorted(await flags.find_archived_keys(connection, flag.environment_id, keys)) if keys else ()
+    if archived:
+        raise Error(
+            Code.CONFLICT,
+            f"The flag {flag.key} has archived prerequisites: {', '.join(archived)}. Unarchive them first.",
+        )
+
+
+async def require_free_key(connection: Connection, environment_id: UUID, key: str) -> None:
+    """Raise Error CONFLICT if an archived flag of the environment has the key."""
+    if await flags.find_archived_keys(connection, environment_id, [key]):
+        raise Error(
+            Code.CONFLICT,
+            f"An archived flag of the environment has the key {key}. Unarchive or delete it, or choose another key.",
+        )
+
+
+async def require_unneeded(connection: Connection, flag: Flag, *, with_archived: bool = True) -> None:
+    """Raise Error CONFLICT if the flag is a prerequisite of others, of which those that are archived may not count."""
+    present = await flags.list_prerequisites(connection, flag.environment_id, with_archived=with_archived)
     users = sorted(key for key, needed in present.items() if flag.key in {each.flag_key for each in needed})
     if users:
         raise Error(
@@ -89,6 +109,14 @@ async def require_unneeded_variants(connection: Connection, before: Flag, after:
             )
 
 
+async def require_segment(connection: Connection, project_id: UUID, rule: Rule) -> None:
+    """Raise Error INVALID for a rule that names a segment that does not exist."""
+    if rule.rule_type is RuleType.SEGMENT and not await segments.has_segment(
+        connection, project_id, rule.rule_value or ""
+    ):
+        raise missing_segment()
+
+
 def missing_segment() -> Error:
     """The error for a rule that names a segment that does not exist."""
     return invalid_field("rule_value", "must be the key of a segment of this project")
@@ -110,3 +138,11 @@ async def require_environment_roles(
     for key in environments:
         if key not in found:
             raise invalid_field(f"environments.{key}", "is not the key of an environment of this project")
+
+
+def require_valid_value(rule: Rule) -> None:
+    """Raise Error INVALID if a rule's value is not valid for its type: a new type alone can make it so."""
+    try:
+        check_rule_value(rule.rule_type, rule.rule_value)
+    except ValueError as error:
+        raise invalid_field("rule_value", str(error)) from error

@@ -1,6 +1,6 @@
 """Targeting rules of a flag. When a method returns, every later evaluation sees what it did."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -9,17 +9,16 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
-from flagstaff.domain.errors import invalid_field
-from flagstaff.domain.flags import Rule, RuleType, check_rule_value
+from flagstaff.domain.flags import Rule
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
-from flagstaff.services.access import FlagPath, open_environment, open_flag, scope_of
+from flagstaff.services.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
 from flagstaff.services.conditions import check_given_conditions
-from flagstaff.services.references import missing_segment, require_variant
-from flagstaff.storage import rules, segments
+from flagstaff.services.references import require_segment, require_valid_value, require_variant
+from flagstaff.storage import rules
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
 
@@ -43,18 +42,16 @@ class Rules:
         """
         now = self.now()
         rule = Rule(id=uuid7(), flag_id=path.flag_id, created_at=now, updated_at=now, **values)
-        _require_valid_value(rule)
+        require_valid_value(rule)
         rule = replace(rule, conditions=await check_given_conditions(rule.conditions))
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
+            flag = await open_live_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             connection = transaction.connection
-            await _require_segment(connection, path.project_id, rule)
+            await require_segment(connection, path.project_id, rule)
             require_variant(flag, rule)
-            self.quota_per_flag.require_room(await rules.count_rules(connection, path.flag_id))
-            present = await rules.count_environment_rules(connection, path.environment_id)
-            self.quota_per_environment.require_room(present)
+            await self.require_room(connection, path.environment_id, path.flag_id)
             await rules.create_rule(transaction.connection, rule)
-            await self._require_room_for_conditions(connection, path, rule)
+            await self.require_room_for_conditions(connection, path.environment_id, [rule])
             await record(transaction, change_of(actor, "rule.created", now, scope_of(flag), after=rule))
         return rule
 
@@ -94,20 +91,20 @@ class Rules:
         if "conditions" in values:
             values["conditions"] = await check_given_conditions(values["conditions"])
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
+            flag = await open_live_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             updated = replace(rule, **values)
             if updated == rule:
                 return rule
             if (updated.rule_type, updated.rule_value) != (rule.rule_type, rule.rule_value):
-                _require_valid_value(updated)  # only then: a rule that is older than a check can still be disabled
-                await _require_segment(transaction.connection, path.project_id, updated)
+                require_valid_value(updated)  # only then: a rule that is older than a check can still be disabled
+                await require_segment(transaction.connection, path.project_id, updated)
             if updated.variant != rule.variant:
                 require_variant(flag, updated)
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
             if updated.conditions != rule.conditions:
-                await self._require_room_for_conditions(transaction.connection, path, updated)
+                await self.require_room_for_conditions(transaction.connection, path.environment_id, [updated])
             change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)
             await record(transaction, change)
             return updated
@@ -115,28 +112,20 @@ class Rules:
     async def delete_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> None:
         """Delete a rule."""
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
+            flag = await open_live_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
             await rules.delete_rule(transaction.connection, rule_id)
             await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))
 
-    async def _require_room_for_conditions(self, connection: Connection, path: FlagPath, rule: Rule) -> None:
-        """Raise Error CONFLICT if the conditions of the environment have become too long with this rule's."""
-        if rule.conditions:
-            characters = await rules.count_condition_characters(connection, path.environment_id)
+    async def require_room(self, connection: Connection, environment_id: UUID, flag_id: UUID, more: int = 1) -> None:
+        """Raise Error CONFLICT if the flag or its environment has no room for another rule, or as many more."""
+        self.quota_per_flag.require_room(await rules.count_rules(connection, flag_id), more)
+        self.quota_per_environment.require_room(await rules.count_environment_rules(connection, environment_id), more)
+
+    async def require_room_for_conditions(
+        self, connection: Connection, environment_id: UUID, written: Collection[Rule]
+    ) -> None:
+        """Raise Error CONFLICT if the conditions of the environment have become too long with those of these rules."""
+        if any(rule.conditions for rule in written):
+            characters = await rules.count_condition_characters(connection, environment_id)
             self.quota_of_conditions.require_within("environment", characters)
-
-
-def _require_valid_value(rule: Rule) -> None:
-    # A new type alone can make the current value invalid, so the whole rule must be checked.
-    try:
-        check_rule_value(rule.rule_type, rule.rule_value)
-    except ValueError as error:
-        raise invalid_field("rule_value", str(error)) from error
-
-
-async def _require_segment(connection: Connection, project_id: UUID, rule: Rule) -> None:
-    if rule.rule_type is not RuleType.SEGMENT:
-        return
-    if not await segments.has_segment(connection, project_id, rule.rule_value or ""):
-        raise missing_segment()

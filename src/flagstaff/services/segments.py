@@ -48,7 +48,7 @@ class Segments:
             await open_project(transaction.connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             self.quota.require_room(await segments.count_segments(transaction.connection, project_id))
             await segments.create_segment(transaction.connection, segment)
-            await self._require_room_for_conditions(transaction.connection, project_id)
+            await self.require_room_for_conditions(transaction.connection, project_id)
             await record(transaction, change_of(actor, "segment.created", now, Scope(project_id), after=segment))
         return segment
 
@@ -92,7 +92,7 @@ class Segments:
             updated = replace(updated, updated_at=later_than(segment.updated_at, self.now()))
             await segments.update_segment(transaction.connection, updated)
             if updated.conditions != segment.conditions:
-                await self._require_room_for_conditions(transaction.connection, project_id)
+                await self.require_room_for_conditions(transaction.connection, project_id)
             scope = Scope(project_id)
             change = change_of(actor, "segment.updated", updated.updated_at, scope, before=segment, after=updated)
             await record(transaction, change)
@@ -111,7 +111,7 @@ class Segments:
             change = change_of(actor, "segment.deleted", self.now(), Scope(project_id), before=segment)
             await record(transaction, change)
 
-    async def _require_room_for_conditions(self, connection: Connection, project_id: UUID) -> None:
+    async def require_room_for_conditions(self, connection: Connection, project_id: UUID) -> None:
         """Raise Error CONFLICT if the conditions of the project's segments have become too long."""
         characters = await segments.count_condition_characters(connection, project_id)
         self.quota_of_conditions.require_within("project's segments", characters)

@@ -84,6 +84,22 @@ class SnapshotSource:
             of_environments = await sdk_keys.list_key_hashes(connection)
         return await in_pieces(_hash_keys(of_projects, of_environments))
 
+    async def load_key_hashes(self, project_id: UUID) -> frozenset[bytes] | None:
+        """The hashes of the SDK keys of a project and its environments, or None if it does not exist."""
+        async with self.database.read() as connection:
+            project = await projects.find_project(connection, project_id)
+            if project is None:
+                return None
+            assert project.sdk_key is not None  # it is only withheld from people
+            their_keys = await sdk_keys.list_keys_in_force(connection, project_id)
+        of_environments = (key_hash for keys in their_keys.values() for key_hash in keys)
+        return frozenset((hash_sdk_key(project.sdk_key), *of_environments))
+
+    def forget(self, project: ProjectSnapshot) -> None:
+        """Forget the compiled flags that are kept to load a project's environments faster."""
+        for environment in project.environments.values():
+            self._compiled.pop(environment.environment_id, None)
+
     async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
         """A whole project, compiled, or None if it does not exist. Everything is read again."""
         async with self.database.read() as connection:

@@ -9,9 +9,10 @@ from time import perf_counter
 import structlog
 
 from flagstaff.domain.errors import Code, Error
+from flagstaff.services import history_days
 from flagstaff.storage import environments
 from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches, deletions, rollups, user_rollups
+from flagstaff.storage.history import batches, deletions, partitions, rollups, user_rollups
 
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
 # How long users are counted at a time, which is every few seconds: to count those of a long history, or of more
@@ -31,7 +32,8 @@ class HistoryUpkeep:
     """The upkeep of the history, in small steps so that no batch waits long for it.
 
     `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it
-    within `max_bytes`. Every method raises Error UNAVAILABLE while the database cannot be reached.
+    within `max_bytes`. `read_clock` reads the database's clock. `roll_up` and `purge` raise Error UNAVAILABLE while the
+    database cannot be reached.
     """
 
     database: Database
@@ -39,6 +41,7 @@ class HistoryUpkeep:
     retention: timedelta
     max_bytes: int | None = None
     deleted_at_once: int = DELETED_AT_ONCE
+    read_clock: history_days.ReadClock = partitions.read_clock
     bytes: int = 0
     deleted: int = 0
 
@@ -67,8 +70,29 @@ class HistoryUpkeep:
 
         await _do_all([partial(roll_up, number) for number in numbers])
 
+    async def remove_bound(self) -> None:
+        """Remove a bound that would refuse batches, if a process was killed while it added days."""
+        await history_days.remove_bound(self.database)
+
+    async def prepare_days(self) -> None:
+        """Add partitions for the next days, if there are few. Logs an outage: batches need no partition."""
+        try:
+            await history_days.add_missing_days(self.database, self.now().date())
+        except Error as error:
+            if error.code is not Code.UNAVAILABLE:
+                raise
+            log.warning("history_partitions_failed", detail=error.message)
+
+    async def _drop_days(self, before: datetime) -> int:
+        """Drop the partitions of the days that ended before a moment; return how many evaluations were in them."""
+        return await history_days.drop_days(self.database, before, self.now, self.read_clock)
+
     async def purge(self) -> None:
-        """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments."""
+        """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments.
+
+        Adds days at the end, which may take a while, and removes what could refuse batches at the beginning.
+        """
+        await self.remove_bound()
         async with self.database.read_history() as connection:
             recorded = await batches.list_recorded_environments(connection)
         async with self.database.read() as connection:
@@ -78,6 +102,7 @@ class HistoryUpkeep:
         delete_batches = partial(deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED)
         await _do_all(
             [
+                partial(self._drop_days, oldest),
                 *(
                     partial(self._delete_before, number, oldest)
                     if environment_id in existing
@@ -87,6 +112,7 @@ class HistoryUpkeep:
                 partial(self._delete_layouts, oldest),
                 partial(self._delete, delete_batches),
                 self._purge_beyond_bytes,
+                self.prepare_days,
             ]
         )
 
@@ -105,7 +131,7 @@ class HistoryUpkeep:
         before = None if self.max_bytes is None else _bound(sizes, self.max_bytes, self.now())
         if before is None or self.max_bytes is None:
             return
-        deleted = 0
+        deleted = await self._drop_days(before)
         for number in recorded.values():
             deleted += await self._delete_before(number, before)
         await self._delete_layouts(before)

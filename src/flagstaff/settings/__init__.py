@@ -1,7 +1,15 @@
 """Settings, which are read from the environment and checked at start. Imports nothing else of Flagstaff."""
 
 from flagstaff.settings.model import SettingRow, Settings, SettingsError
-from flagstaff.settings.values import HistoryAttributes, IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
+from flagstaff.settings.values import (
+    HistoryAttributes,
+    IPNetwork,
+    LogFormat,
+    RateLimit,
+    Registration,
+    SmtpServer,
+    WhenCutOff,
+)
 
 __all__ = [
     "HistoryAttributes",
@@ -13,4 +21,5 @@ __all__ = [
     "Settings",
     "SettingsError",
     "SmtpServer",
+    "WhenCutOff",
 ]

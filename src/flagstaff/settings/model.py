@@ -6,12 +6,22 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from flagstaff.settings import values
+from flagstaff.settings.clickhouse import parse_clickhouse_table, parse_clickhouse_url
 from flagstaff.settings.providers import Provider, parse_providers
-from flagstaff.settings.values import HistoryAttributes, IPNetwork, LogFormat, RateLimit, Registration, SmtpServer
+from flagstaff.settings.valkey import parse_valkey_url
+from flagstaff.settings.values import (
+    HistoryAttributes,
+    IPNetwork,
+    LogFormat,
+    RateLimit,
+    Registration,
+    SmtpServer,
+    WhenCutOff,
+)
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
@@ -57,6 +67,14 @@ class Settings:
             values.parse_port, "8000", "The port to listen on; 0 for any free port. Also PORT.", alias="PORT"
         )
     )
+    workers: int | Literal["auto"] = field(
+        metadata=_read_by(
+            values.parse_workers,
+            "1",
+            "The number of processes that serve on the port, or auto: one for each processor core that the server may "
+            "use. `flagstaff serve --workers` overrides it.",
+        )
+    )
     data_dir: Path = field(
         metadata=_read_by(
             values.parse_directory,
@@ -81,6 +99,39 @@ class Settings:
             "The key that signs tokens, at least 32 characters; if unset, generated once and kept in the data "
             "directory. Required if several instances run on PostgreSQL.",
         ),
+    )
+    instance_name: str | None = field(
+        metadata=_read_by(
+            values.parse_instance_name,
+            None,
+            "What this instance is called where the instances of one PostgreSQL are named; if unset, the machine's "
+            "name and the port.",
+        )
+    )
+    when_cut_off: WhenCutOff = field(
+        metadata=_read_by(
+            values.choice_parser(WhenCutOff),
+            "serve",
+            "What an instance does with evaluations while it may miss the others' changes, because it has lost "
+            "PostgreSQL or was paused. serve: answers from memory with the header Flagstaff-Stale; refuse: answers "
+            "503.",
+        )
+    )
+    unload_after_seconds: int = field(
+        metadata=_read_by(
+            values.whole_number_parser(0, 31_536_000),
+            "3600",
+            "For how long a project whose flags nobody asks for stays in memory, at least; the next request loads it "
+            "again. 0: as long as the server runs.",
+        )
+    )
+    drain_seconds: int = field(
+        metadata=_read_by(
+            values.whole_number_parser(0, 300),
+            "1",
+            "For how long a server that gets SIGTERM goes on serving while /ready returns 503, so that load balancers "
+            "send requests elsewhere. Choose a little more than they take to notice.",
+        )
     )
     public_url: str = field(
         metadata=_read_by(
@@ -135,6 +186,15 @@ class Settings:
     )
     reset_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets allowed from one address.")
+    )
+    valkey_url: str | None = field(
+        repr=False,
+        metadata=_read_by(
+            parse_valkey_url,
+            None,
+            "valkey://user:password@host:6379/0, valkeys:// for TLS, or unix:///path: the server through which several "
+            "instances share the rate limits; if unset, each instance limits alone.",
+        ),
     )
     max_connections: int = field(
         metadata=_read_by(
@@ -244,6 +304,22 @@ class Settings:
             "used",
             "The custom attributes to keep with each evaluation. used: those that a live rule, segment or stickiness "
             "looks at; all: all that the request has; none: none.",
+        )
+    )
+    clickhouse_url: str | None = field(
+        repr=False,
+        metadata=_read_by(
+            parse_clickhouse_url,
+            None,
+            "https://user:password@host:8443 or http://…:8123: the ClickHouse server to which recorded evaluations are "
+            "copied; if unset, none are.",
+        ),
+    )
+    clickhouse_table: str = field(
+        metadata=_read_by(
+            parse_clickhouse_table,
+            "flagstaff.evaluations",
+            "The table in ClickHouse, with its database. `flagstaff clickhouse schema` prints how to create it.",
         )
     )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))

@@ -11,13 +11,18 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
+
+from flagstaff.settings.urls import split_url
 
 IPNetwork = IPv4Network | IPv6Network
 Security = Literal["none", "starttls", "tls"]
 LogFormat = Literal["auto", "json", "console"]
 Registration = Literal["open", "closed"]
 HistoryAttributes = Literal["all", "used", "none"]
+WhenCutOff = Literal["serve", "refuse"]
+
+MAX_WORKERS = 128
 
 _SECONDS = MappingProxyType({"second": 1, "minute": 60, "hour": 3_600, "day": 86_400})
 _BYTES = MappingProxyType(
@@ -34,6 +39,7 @@ _SMTP: Mapping[str, tuple[Security, int]] = MappingProxyType(
 )
 _DEFAULT_PORTS = MappingProxyType({"http": 80, "https": 443})
 _HOST = re.compile(r"[\w.:%-]+", re.ASCII)
+_INSTANCE_NAME = re.compile(r"[\w.:/@-]{1,200}", re.ASCII)
 _PATH = re.compile(r"[\w./~%-]*", re.ASCII)
 _MAILBOX = re.compile(
     r"(?:(?P<name>[^<>]*)<)?(?P<address>[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)*)(?(name)>)", re.ASCII
@@ -77,6 +83,16 @@ def whole_number_parser(minimum: int, maximum: int) -> Callable[[str], int]:
     return parse
 
 
+def parse_workers(text: str) -> int | Literal["auto"]:
+    """A number of processes, or auto."""
+    if text == "auto":
+        return "auto"
+    try:
+        return whole_number_parser(1, MAX_WORKERS)(text)
+    except ValueError:
+        raise ValueError(f"must be a whole number from 1 to {MAX_WORKERS}, or auto, not {text!r}") from None
+
+
 def parse_port(text: str) -> int:
     """A TCP port."""
     if text.startswith("tcp://"):
@@ -95,6 +111,13 @@ def parse_directory(text: str) -> Path:
         raise ValueError(f"must be a directory; the home directory in {text!r} is unknown") from None
 
 
+def parse_instance_name(text: str) -> str:
+    """A name that is sent in a header."""
+    if not _INSTANCE_NAME.fullmatch(text):
+        raise ValueError("must be at most 200 letters, digits and characters of ._:/@-")
+    return text
+
+
 def parse_secret_key(text: str) -> str:
     """The key that signs tokens."""
     if len(text) < 32:
@@ -103,13 +126,9 @@ def parse_secret_key(text: str) -> str:
 
 
 def _url(text: str, accepted: str) -> SplitResult:
-    """The parts of a URL. The error never repeats the text, which may hold a password."""
-    try:
-        url = urlsplit(text)
-        _ = url.port  # raises ValueError if it is not a valid port
-    except ValueError:
-        url = SplitResult("", "", "", "", "")
-    if url.scheme not in accepted.split() or any(character.isspace() for character in text):
+    """The parts of a URL with one of these schemes."""
+    url = split_url(text)
+    if url.scheme not in accepted.split():
         schemes = " or ".join(f"{scheme}://" for scheme in accepted.split())
         raise ValueError(f"must be a valid URL that starts with {schemes} (write / as %2F and @ as %40 in a password)")
     return url

@@ -8,6 +8,7 @@ which every index here ends with.
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -32,10 +33,27 @@ _latest = (
 )
 _insert = tables.changes.insert().values(at=sa.case((_latest > _at, _latest), else_=_at))
 _latest_number = sa.select(sa.func.max(_columns.id)).where(_columns.environment_id == sa.bindparam("environment"))
+_newest = sa.select(sa.func.coalesce(sa.func.max(_columns.id), 0))
+_after = sa.select(_columns.at).where(_columns.id > sa.bindparam("since")).order_by(_columns.id)
 _changed = (
     sa.select(sa.func.max(_columns.id), _columns.flag_id)
     .where(_columns.environment_id == sa.bindparam("environment"), _columns.id > sa.bindparam("since"))
     .group_by(_columns.flag_id)
+)
+_by_number = sa.select(tables.changes).where(
+    _columns.id == sa.bindparam("number"), _columns.project_id == sa.bindparam("project")
+)
+_rules_before = sa.select(_columns.after).where(
+    _columns.id.in_(
+        sa.select(sa.func.max(_columns.id))
+        .where(
+            _columns.flag_id == sa.bindparam("flag"),
+            _columns.id < sa.bindparam("number"),
+            _columns.action.in_(("rule.created", "rule.updated", "rule.deleted")),
+        )
+        .group_by(_columns.resource_id)
+    ),
+    _columns.action != "rule.deleted",
 )
 
 
@@ -71,8 +89,11 @@ async def record(transaction: Transaction, change: Change) -> None:
         "flag_key": change.scope.flag_key,
         "before": change.before,
         "after": change.after,
+        "restores": change.restores,
     }
-    await transaction.connection.execute(_insert, values)
+    result = await transaction.connection.execute(_insert, values)
+    assert result.inserted_primary_key is not None
+    (transaction.change,) = result.inserted_primary_key
     if change.affects_evaluations:
         await notify_change(transaction.connection, transaction.instance, change.scope)
         transaction.changes.append(change)
@@ -90,6 +111,17 @@ async def changed_flags(connection: AsyncConnection, environment_id: UUID, since
         if flag_id is not None:
             flags.add(flag_id)
     return latest, flags
+
+
+async def newest_change(connection: AsyncConnection) -> int:
+    """The number of the newest change of all; 0 if there is none."""
+    return int((await connection.execute(_newest)).scalar_one())
+
+
+async def changes_after(connection: AsyncConnection, number: int, most: int = 1000) -> tuple[int, datetime | None]:
+    """How many changes have a higher number, but at most so many, and when the first of them was made."""
+    moments = (await connection.execute(_after.limit(most), {"since": number})).scalars().all()
+    return len(moments), min(moments, default=None)
 
 
 async def latest_change(connection: AsyncConnection, environment_id: UUID) -> int:
@@ -116,6 +148,18 @@ async def list_project_changes(
         after = sa.func.coalesce(_first_number(project_id, wanted.until), _NUMBER_MAX)
         query = query.where(_columns.at < wanted.until, _columns.id < after)
     return await _list(connection, query, before, limit)
+
+
+async def find_project_change(connection: AsyncConnection, project_id: UUID, number: int) -> Change | None:
+    """The change with a number in a project, if there is one."""
+    row = (await connection.execute(_by_number, {"project": project_id, "number": number})).one_or_none()
+    return _from_row(row).change if row is not None else None
+
+
+async def list_rules_before(connection: AsyncConnection, flag_id: UUID, number: int) -> list[dict[str, Any]]:
+    """The rules that a flag had just before a change, as the changes before it tell."""
+    rows = await connection.execute(_rules_before, {"flag": flag_id, "number": number})
+    return await collect(row.after for row in rows)  # each parses the JSON of a row
 
 
 async def list_environment_changes(
@@ -179,5 +223,6 @@ def _from_row(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
             scope=Scope(row.project_id, row.environment_id, row.flag_id, row.flag_key),
             before=row.before,
             after=row.after,
+            restores=row.restores,
         ),
     )

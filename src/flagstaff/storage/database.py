@@ -31,13 +31,15 @@ HISTORY_FILE = "history.sqlite"
 class Transaction:
     """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them.
 
-    `revision` is the latest that `record` has given; None if nothing that affects evaluations has changed.
+    `revision` is the latest that `record` has given; None if nothing that affects evaluations has changed. `change` is
+    the number of the latest change.
     """
 
     connection: AsyncConnection
     instance: str
     changes: list[Change] = field(default_factory=list)
     revision: int | None = None
+    change: int | None = None
 
 
 # With the task that shares it: a task that is created inside inherits the variable, but must not join.
@@ -128,10 +130,11 @@ class Database:
             with translated_errors():
                 self.require_files(CONFIGURATION_FILE)
                 async with self._writer.begin() as connection:
+                    await dialect.limit_idle_write(connection)
                     transaction = Transaction(connection, self.instance)
                     yield transaction
                     ended = transaction
-            note_committed(transaction.revision)
+            note_committed(transaction.revision, transaction.change)
         except BaseException as error:
             if ended is None:
                 raise
@@ -171,6 +174,7 @@ class Database:
         with translated_errors():
             self.require_files(HISTORY_FILE)
             async with self._history_writer.begin() as connection:
+                await dialect.limit_idle_write(connection)
                 yield connection
 
     async def ping(self) -> None:
@@ -186,6 +190,15 @@ class Database:
 
     def _engines(self) -> set[AsyncEngine]:
         return {self._reader, self._writer, self._history_reader, self._history_writer}
+
+
+@asynccontextmanager
+async def attempt(connection: AsyncConnection, *, keep: bool) -> AsyncIterator[None]:
+    """What is written inside is taken back at the end unless it is to be kept, to see whether it can be written."""
+    async with connection.begin_nested() as savepoint:
+        yield
+        if not keep:
+            await savepoint.rollback()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

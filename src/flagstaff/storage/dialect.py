@@ -19,11 +19,14 @@ POOL_SIZE = 10
 READERS = 4
 _READERS_NICENESS = 5
 _WAIT_SECONDS = 5
+IDLE_WRITE_SECONDS = 5.0
 _MIGRATION_WAIT_SECONDS = 600
+_MIGRATION_LOCK_SECONDS = 2
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
 # Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
-RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
+# asyncpg raises the last one for a statement that begins between the server's farewell and the end of the connection.
+RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 # SQLSTATE classes and codes: connection exceptions, a read-only server (a standby, or one whose disk is full), an idle
 # or long transaction that was ended, refused logins, missing databases, deadlocks, missing privileges, insufficient
 # resources, a lock that was not granted in time, operator intervention, system errors.
@@ -39,6 +42,9 @@ _SQLITE_OUTAGES = (
     sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
+)
+_limit_idle = sa.select(
+    sa.func.set_config("idle_in_transaction_session_timeout", sa.bindparam("milliseconds", type_=sa.String), sa.true())
 )
 
 
@@ -99,11 +105,13 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute(f"PRAGMA synchronous = {synchronous}")
         cursor.execute("PRAGMA foreign_keys = ON")
+        if write:  # it waits only for the write lock, for which the driver does so
+            cursor.execute("PRAGMA busy_timeout = 0")
         cursor.close()
 
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        connection.exec_driver_sql(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
 
     @sa.event.listens_for(engine.sync_engine, "invalidate")
     def end(connection: Any, _record: Any, _error: Any) -> None:
@@ -127,6 +135,8 @@ def migrating_engine(url: str | None, configuration: Path, history: Path, *, jou
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+        # A statement that waits for a table makes all later ones wait behind it.
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_MIGRATION_LOCK_SECONDS * 1000:.0f}ms'")
 
     return engine
 
@@ -174,11 +184,27 @@ def is_in_use(error: DBAPIError) -> bool:
     return isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
 
 
+def is_lock_timeout(error: Exception) -> bool:
+    """Whether PostgreSQL did not grant a lock in time."""
+    return isinstance(_driver_error(error), asyncpg.LockNotAvailableError)
+
+
+def is_check_violation(error: Exception, constraint: str | None = None) -> bool:
+    """Whether a row of PostgreSQL violates a constraint, such as that of a partition, or the one of this name."""
+    cause = _driver_error(error)
+    return isinstance(cause, asyncpg.CheckViolationError) and constraint in (None, cause.constraint_name)
+
+
+def is_missing_object(error: Exception) -> bool:
+    """Whether a statement of PostgreSQL names something that is not there, such as a constraint."""
+    return isinstance(_driver_error(error), asyncpg.UndefinedObjectError)
+
+
 def is_outage(error: Exception) -> bool:
     """Whether an error means that the database is unreachable, full or overloaded, and not that our SQL is wrong."""
-    if isinstance(error, (OSError, asyncpg.InterfaceError, sa.exc.TimeoutError)):
+    if isinstance(error, (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, sa.exc.TimeoutError)):
         return True
-    cause = _driver_error(error) if isinstance(error, DBAPIError) else error
+    cause = _driver_error(error)
     if isinstance(cause, asyncpg.InvalidCachedStatementError):
         return True  # a column's type has changed; the driver has dropped its plans and will create new ones
     if isinstance(cause, asyncpg.PostgresError):
@@ -188,8 +214,10 @@ def is_outage(error: Exception) -> bool:
     return isinstance(error, (OperationalError, InterfaceError)) or getattr(error, "connection_invalidated", False)
 
 
-def _driver_error(error: DBAPIError) -> BaseException | None:
-    """The driver's exception, which the asyncpg adapter wraps a second time."""
+def _driver_error(error: Exception) -> BaseException | None:
+    """The driver's exception, which the asyncpg adapter wraps a second time, unless the driver itself raised it."""
+    if not isinstance(error, DBAPIError):
+        return error
     original = error.orig
     if isinstance(original, sqlite3.Error) or original is None:
         return original
@@ -212,6 +240,15 @@ def contains_bytes(
     if connection.dialect.name == "postgresql":
         return sa.func.pg_catalog.position(column, value) > 0
     return sa.func.instr(column, value) > 0
+
+
+async def limit_idle_write(connection: AsyncConnection) -> None:
+    """Let PostgreSQL end the transaction when this process has sent nothing for some seconds.
+
+    A process that is paused or cut off in the middle of a write would otherwise block all writes to the project.
+    """
+    if connection.dialect.name == "postgresql":
+        await connection.execute(_limit_idle, {"milliseconds": f"{IDLE_WRITE_SECONDS * 1000:.0f}"})
 
 
 async def notify(connection: AsyncConnection, channel: str, words: str) -> None:

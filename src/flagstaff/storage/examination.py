@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import maintenance, tables
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
-from flagstaff.storage.migrate import current_revision, known_revisions
+from flagstaff.storage.schema_state import current_revision, is_supported, known_revisions
 
 _segments = tables.segments.c
 _history_query = sa.select(sa.func.sum(_segments.size), sa.func.min(_segments.first_time))
@@ -24,14 +24,10 @@ class Examination:
     clock_lead: float
     revision: str | None
     newest_revision: str
+    is_supported: bool  # whether this version of Flagstaff can serve from the database
     evaluations: int
     oldest: datetime | None
     history_bytes: int
-
-    @property
-    def is_current(self) -> bool:
-        """Whether this version of Flagstaff can work with the database."""
-        return self.revision == self.newest_revision
 
     @property
     def is_newer(self) -> bool:
@@ -56,12 +52,11 @@ async def examine(url: str | None, data_directory: Path) -> Examination:
             server = await maintenance.server_facts(connection)
             clock_lead = server.now - (began + time.time()) / 2
         revision = await current_revision(database)
-        evaluations, oldest, size = (
-            await _measure_history(database) if revision == known_revisions()[-1] else (0, None, 0)
-        )
+        can_serve = await is_supported(database)
+        evaluations, oldest, size = await _measure_history(database) if can_serve else (0, None, 0)
     finally:
         await database.close()
-    return Examination(server, clock_lead, revision, known_revisions()[-1], evaluations, oldest, size)
+    return Examination(server, clock_lead, revision, known_revisions()[-1], can_serve, evaluations, oldest, size)
 
 
 async def _measure_history(database: Database) -> tuple[int, datetime | None, int]:

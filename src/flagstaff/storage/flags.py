@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
@@ -36,34 +36,41 @@ _flag = sa.select(
     _columns.tags,
     _columns.variants,
     _columns.prerequisites,
+    _columns.archived_at,
+    _columns.archived_enabled,
 ).join(tables.environments, tables.environments.c.id == _columns.environment_id)
+_live, _archived = sa.not_(tables.is_archived), tables.is_archived
 _insert = tables.flags.insert()
 _by_id = _flag.where(
     _columns.id == sa.bindparam("flag"),
     _columns.environment_id == sa.bindparam("environment"),
     tables.environments.c.project_id == sa.bindparam("project"),
 )
-_of_environment = Listing(
-    _flag.where(_columns.environment_id == sa.bindparam("environment")),
-    (_columns.created_at, _columns.id),
-    descending=True,
+_of_environment, _archived_of_environment = (
+    Listing(
+        _flag.where(_columns.environment_id == sa.bindparam("environment"), wanted),
+        (_columns.created_at, _columns.id),
+        descending=True,
+    )
+    for wanted in (_live, _archived)
 )
 _chosen = _flag.where(
-    _columns.environment_id == sa.bindparam("environment"), _columns.id.in_(sa.bindparam("flags", expanding=True))
+    _columns.environment_id == sa.bindparam("environment"),
+    _columns.id.in_(sa.bindparam("flags", expanding=True)),
+    _live,
 )
-_with_keys = _flag.where(
+_of_keys = sa.and_(
     _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
 )
-_keys = sa.select(_columns.key).where(
-    _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
-)
+_with_keys = _flag.where(_of_keys, _live)
+_keys = sa.select(_columns.key).where(_of_keys, _live)
+_archived_keys = sa.select(_columns.key).where(_of_keys, _archived)
 _prerequisites = sa.select(_columns.key, _columns.prerequisites).where(
     _columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.prerequisites, sa.Text) != "[]"
 )
-_variants = sa.select(_columns.key, _columns.variants).where(
-    _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
-)
-_all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"))
+_live_prerequisites = _prerequisites.where(_live)
+_variants = sa.select(_columns.key, _columns.variants).where(_of_keys, _live)
+_all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _live)
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
 _variant_characters = sa.select(
     sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
@@ -75,49 +82,69 @@ _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Insert a flag; raises Error CONFLICT if the environment already has one with this key."""
     with unique_or(f"The environment already has a flag with the key {flag.key}."):
-        await connection.execute(_insert, {**tables.row_of(tables.flags, flag), **_stored_lists(flag)})
+        await connection.execute(
+            _insert, {**tables.row_of(tables.flags, flag), **_stored_state(flag), **_stored_lists(flag)}
+        )
+
+
+async def find_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag | None:
+    """The flag with these ids, if there is one."""
+    ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
+    row = (await connection.execute(_by_id, ids)).one_or_none()
+    return _from_row(row) if row is not None else None
 
 
 async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag:
     """The flag with these ids; raises Error NOT_FOUND."""
-    ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
-    row = (await connection.execute(_by_id, ids)).one_or_none()
-    if row is None:
+    flag = await find_flag(connection, project_id, environment_id, flag_id)
+    if flag is None:
         raise not_found("flag")
-    return _from_row(row)
+    return flag
 
 
-async def list_flags(connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE) -> Iterator[Flag]:
-    """The flags of an environment, newest first, by the time of their creation and their id; converted when read."""
-    rows = await _of_environment.rows(connection, window, {"environment": environment_id})
+async def list_flags(
+    connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE, *, archived: bool = False
+) -> Iterator[Flag]:
+    """The flags of an environment that are archived or that are not, newest first, by time of creation and id.
+
+    Converted when read.
+    """
+    wanted = _archived_of_environment if archived else _of_environment
+    rows = await wanted.rows(connection, window, {"environment": environment_id})
     return map(_from_row, rows)
 
 
 async def find_flags(connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]) -> Iterator[Flag]:
-    """Those of an environment's flags that have one of these ids; converted when read."""
+    """Those of an environment's flags that have one of these ids and are not archived; converted when read."""
     rows = await connection.execute(_chosen, {"environment": environment_id, "flags": list(flag_ids)})
     return map(_from_row, rows)
 
 
 async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> Iterator[Flag]:
-    """Those of an environment's flags that have one of these keys; converted when read."""
+    """Those of an environment's flags that have one of these keys and are not archived; converted when read."""
     rows = await connection.execute(_with_keys, {"environment": environment_id, "keys": list(keys)})
     return map(_from_row, rows)
 
 
 async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
-    """Those of these keys that a flag of the environment has."""
+    """Those of these keys that a flag of the environment has that is not archived."""
     rows = await connection.execute(_keys, {"environment": environment_id, "keys": list(keys)})
     return set(rows.scalars())
 
 
+async def find_archived_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
+    """Those of these keys that an archived flag of the environment has."""
+    rows = await connection.execute(_archived_keys, {"environment": environment_id, "keys": list(keys)})
+    return set(rows.scalars())
+
+
 async def list_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:
-    """The keys of an environment's flags."""
+    """The keys of an environment's flags that are not archived."""
     return set((await connection.execute(_all_keys, {"environment": environment_id})).scalars())
 
 
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
-    """How many flags an environment has."""
+    """How many flags an environment has, with those that are archived."""
     return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
 
 
@@ -126,16 +153,19 @@ async def count_variant_characters(connection: AsyncConnection, environment_id: 
     return int((await connection.execute(_variant_characters, {"environment": environment_id})).scalar_one())
 
 
-async def list_prerequisites(connection: AsyncConnection, environment_id: UUID) -> dict[str, tuple[Prerequisite, ...]]:
+async def list_prerequisites(
+    connection: AsyncConnection, environment_id: UUID, *, with_archived: bool = True
+) -> dict[str, tuple[Prerequisite, ...]]:
     """The prerequisites of an environment's flags by key; flags without any are left out."""
-    rows = await connection.execute(_prerequisites, {"environment": environment_id})
+    wanted = _prerequisites if with_archived else _live_prerequisites
+    rows = await connection.execute(wanted, {"environment": environment_id})
     return {key: tuple(map(_read_prerequisite, stored)) for key, stored in rows}
 
 
 async def list_variant_keys(
     connection: AsyncConnection, environment_id: UUID, keys: Collection[str]
 ) -> dict[str, list[str]]:
-    """The keys of the variants of those of an environment's flags that have one of these keys."""
+    """The keys of the variants of those flags that have one of these keys and are not archived, by the flags' keys."""
     rows = await connection.execute(_variants, {"environment": environment_id, "keys": list(keys)})
     return {key: [variant["key"] for variant in variants] for key, variants in rows}
 
@@ -145,12 +175,13 @@ async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
     values = {
         "name": flag.name,
         "description": flag.description,
-        "enabled": flag.enabled,
         "rollout_percentage": flag.rollout_percentage,
         "updated_at": flag.updated_at,
         "fallthrough": flag.fallthrough,
         "bucketing_key": flag.bucketing_key,
         "stickiness": flag.stickiness,
+        "archived_at": flag.archived_at,
+        **_stored_state(flag),
         **_stored_lists(flag),
     }
     await connection.execute(_update, {"flag": flag.id, **values})
@@ -162,15 +193,25 @@ async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
 
 
 def _from_row(row: Sequence[Any]) -> Flag:
-    *values, fallthrough, bucketing_key, stickiness, tags, variants, prerequisites = row
+    *values, fallthrough, bucketing_key, stickiness, tags, variants, prerequisites, archived_at, archived_enabled = row
     values += [Fallthrough(fallthrough), bucketing_key, stickiness, tuple(tags)]
     values.append(tuple(Variant(each["key"], each["weight"], encode_value(each["value"])) for each in variants))
     values.append(tuple(map(_read_prerequisite, prerequisites)))
-    return Flag(*values)
+    flag = Flag(*values)
+    if archived_at is None or flag.enabled:  # as `tables.is_archived` says
+        return flag
+    return replace(flag, enabled=archived_enabled, archived_at=archived_at)
 
 
 def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
     return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
+
+
+def _stored_state(flag: Flag) -> dict[str, Any]:
+    """An archived flag is stored as one that is off, and its state beside it, for the sake of the release before."""
+    if flag.archived_at is None:
+        return {"enabled": flag.enabled, "archived_enabled": None}
+    return {"enabled": False, "archived_enabled": flag.enabled}
 
 
 def _stored_lists(flag: Flag) -> dict[str, Any]:

@@ -1,27 +1,39 @@
-"""Migrations, up and down. Each run is one transaction, under a lock so that concurrent starts migrate only once."""
+"""Migrations, up and down. Each run is one transaction, under a lock so that concurrent starts migrate only once.
 
+With PostgreSQL, other versions may be serving meanwhile: schema_state.py says which can stay.
+"""
+
+import asyncio
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import sqlalchemy as sa
 from alembic import command
-from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.storage import dialect
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database, translated_errors
+from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, translated_errors
+from flagstaff.storage.schema_state import (
+    configuration,
+    is_newer_and_supported,
+    known_revisions,
+    note_oldest_supported,
+    oldest_supported,
+    present_revision,
+)
 
 Result = TypeVar("Result")
 
-_SCRIPTS = Path(__file__).parent / "migrations"
-_version = sa.table("alembic_version", sa.column("version_num", sa.Text))
+_LOCKS_SECONDS = 60
+_AGAIN_SECONDS = 1.0
 
 
 async def migrate(
@@ -29,7 +41,8 @@ async def migrate(
 ) -> list[str]:
     """Migrate up or down to a revision ("head" is the newest, "base" an empty database); return the revisions run.
 
-    `force` allows a downgrade to drop what the revision cannot hold.
+    A database that a newer Flagstaff has migrated stays as it is if this version can serve from it and "head" is
+    wanted. `force` allows a downgrade to drop what the revision cannot hold.
 
     Raises:
         Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated or for a
@@ -39,9 +52,9 @@ async def migrate(
     work = partial(migrate_connection, revision=revision, force=force)
     with translated_errors():
         if database_url is not None:
-            return await _run(dialect.migrating_engine(database_url, *files), work)
+            return await _run_between_locks(database_url, files, work)
         with _alone(data_directory):
-            if await _run(dialect.migrating_engine(None, *files), partial(_is_at, revision=revision)):
+            if await _run(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):
                 return []
             # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.
             with_journal = dialect.migrating_engine(None, *files, journal_mode="DELETE")
@@ -62,7 +75,26 @@ async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> 
         await engine.dispose()
 
 
-def _is_at(connection: sa.Connection, revision: str) -> bool:
+async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[[sa.Connection], Result]) -> Result:
+    """Try until no other session holds a lock for long, so that the requests of running instances wait only shortly."""
+    deadline = time.monotonic() + _LOCKS_SECONDS
+    while True:
+        try:
+            return await _run(dialect.migrating_engine(url, *files), work)
+        except sa.exc.DBAPIError as error:
+            if not dialect.is_lock_timeout(error):
+                raise
+            if time.monotonic() > deadline:
+                raise unavailable(
+                    f"A migration has waited {_LOCKS_SECONDS} seconds for a table that another session has locked. "
+                    "Nothing was changed. pg_stat_activity shows the sessions: end the one that holds the lock."
+                ) from error
+        await asyncio.sleep(_AGAIN_SECONDS)
+
+
+def _is_done(connection: sa.Connection, revision: str) -> bool:
+    if revision == "head" and is_newer_and_supported(connection):
+        return True
     return present_revision(connection) == _resolve(known_revisions(), revision)
 
 
@@ -77,44 +109,37 @@ def _alone(data_directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-async def current_revision(database: Database) -> str | None:
-    """The revision that the database is at; None before the first."""
-    async with database.read() as connection:
-        return await connection.run_sync(present_revision)
-
-
-async def is_current(database: Database) -> bool:
-    """Whether the database is at the revision that this version of Flagstaff needs."""
-    return await current_revision(database) == known_revisions()[-1]
-
-
 def migrate_connection(connection: sa.Connection, revision: str, *, force: bool = False) -> list[str]:
     """The same on a connection of `dialect.migrating_engine`, in its transaction."""
     revisions = known_revisions()
     wanted = _steps(revisions, _resolve(revisions, revision))
+    if _is_done(connection, revision):
+        return []
     present = present_revision(connection)
     if present is not None and present not in revisions:
+        oldest = oldest_supported(connection)
+        needed = f"; the database needs {oldest} or newer" if oldest and oldest not in revisions else ""
         raise Error(
             Code.CONFLICT,
             f"The database is at revision {present}, which is unknown to this version of Flagstaff (its newest is "
-            f"{revisions[-1]}). Start the newer version, or migrate back with that version: flagstaff migrate --to "
-            f"{revisions[-1]}.",
+            f"{revisions[-1]}{needed}). Start the newer version, or migrate back with that version: flagstaff migrate "
+            f"--to {revisions[-1]}.",
         )
     done = _steps(revisions, present)
-    configuration = _configuration()
-    configuration.attributes["connection"] = connection
+    alembic = configuration()
+    alembic.attributes["connection"] = connection
     if wanted > done:
-        command.upgrade(configuration, revisions[wanted - 1])
-        return revisions[done:wanted]
-    if wanted < done:
+        command.upgrade(alembic, revisions[wanted - 1])
+    else:
         if not force:
             _require_no_losses(connection, revisions[wanted:done])
-        command.downgrade(configuration, revisions[wanted - 1] if wanted else "base")
-    return revisions[wanted:done][::-1]
+        command.downgrade(alembic, revisions[wanted - 1] if wanted else "base")
+    note_oldest_supported(connection)
+    return revisions[done:wanted] or revisions[wanted:done][::-1]
 
 
 def _require_no_losses(connection: sa.Connection, undone: list[str]) -> None:
-    scripts = ScriptDirectory.from_config(_configuration())
+    scripts = ScriptDirectory.from_config(configuration())
     modules = [scripts.get_revision(revision).module for revision in reversed(undone)]
     losses = [loss for module in modules if hasattr(module, "losses") for loss in module.losses(connection)]
     if losses:
@@ -122,20 +147,6 @@ def _require_no_losses(connection: sa.Connection, undone: list[str]) -> None:
             Code.CONFLICT,
             f"The downgrade would drop {', '.join(losses)}. Nothing was changed. Add --force to drop them.",
         )
-
-
-def present_revision(connection: sa.Connection) -> str | None:
-    """The revision that the database is at; None before the first."""
-    if not sa.inspect(connection).has_table(_version.name):
-        return None
-    return connection.execute(sa.select(_version.c.version_num)).scalar_one_or_none()
-
-
-@cache
-def known_revisions() -> list[str]:
-    """Every revision, oldest first."""
-    scripts = ScriptDirectory.from_config(_configuration()).walk_revisions()
-    return [script.revision for script in scripts][::-1]
 
 
 def _resolve(revisions: list[str], revision: str) -> str | None:
@@ -152,9 +163,3 @@ def _resolve(revisions: list[str], revision: str) -> str | None:
 def _steps(revisions: list[str], revision: str | None) -> int:
     """The number of revisions from the empty database to this one."""
     return 0 if revision is None else revisions.index(revision) + 1
-
-
-def _configuration() -> Config:
-    configuration = Config()
-    configuration.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
-    return configuration

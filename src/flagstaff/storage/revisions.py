@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.changes import Scope
-from flagstaff.domain.revisions import Revision
+from flagstaff.domain.revisions import LiveOn, Revision
 from flagstaff.storage import tables
 
 _project: sa.BindParameter[UUID] = sa.bindparam("project")
@@ -40,9 +40,15 @@ _of_environment = _of_project.where(_environments.c.id == _environment)
 
 @dataclass
 class Written:
-    """The latest revision that was committed; None if nothing that affects evaluations was changed."""
+    """The latest revision that was committed; None if nothing that affects evaluations was changed.
+
+    `change` is the number of the latest change, and `live_on` where the revision is served, if there are several
+    instances.
+    """
 
     revision: int | None = None
+    change: int | None = None
+    live_on: LiveOn | None = None
 
 
 _written: ContextVar[Written | None] = ContextVar("written revision", default=None)
@@ -59,11 +65,22 @@ def watch_revision() -> Iterator[Written]:
         _written.reset(token)
 
 
-def note_committed(revision: int | None) -> None:
-    """Tell whoever watches that a transaction with this revision has been committed."""
+def note_committed(revision: int | None, change: int | None) -> None:
+    """Tell whoever watches that a transaction with this revision, and this change as its latest, has been committed."""
     written = _written.get()
-    if written is not None and revision is not None:
+    if written is None:
+        return
+    if revision is not None:
         written.revision = revision
+    if change is not None:
+        written.change = change
+
+
+def note_live_on(live_on: LiveOn) -> None:
+    """Tell whoever watches where the change is served."""
+    written = _written.get()
+    if written is not None:
+        written.live_on = live_on
 
 
 async def advance(connection: AsyncConnection, scope: Scope) -> int | None:

@@ -37,7 +37,7 @@ _of_flag = Listing(_rule.where(_columns.flag_id == sa.bindparam("flag")), _order
 _of_flags = _rule.where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
 _of_environment = Listing(
     _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
-        tables.flags.c.environment_id == sa.bindparam("environment")
+        tables.flags.c.environment_id == sa.bindparam("environment"), sa.not_(tables.is_archived)
     ),
     (_columns.flag_id, *_order),
 )
@@ -62,12 +62,18 @@ async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
     await connection.execute(_insert, {**tables.row_of(tables.rules, rule), **_stored_values(rule)})
 
 
+async def find_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule | None:
+    """The rule with this id of a flag, if there is one."""
+    row = (await connection.execute(_by_id, {"flag": flag_id, "rule": rule_id})).one_or_none()
+    return _from_row(row) if row is not None else None
+
+
 async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
     """The rule with this id of a flag; raises Error NOT_FOUND."""
-    row = (await connection.execute(_by_id, {"flag": flag_id, "rule": rule_id})).one_or_none()
-    if row is None:
+    rule = await find_rule(connection, flag_id, rule_id)
+    if rule is None:
         raise not_found("rule")
-    return _from_row(row)
+    return rule
 
 
 async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> Iterator[Rule]:
@@ -82,7 +88,7 @@ async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window 
 async def list_rules_of_environment(
     connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE
 ) -> Iterator[Rule]:
-    """The rules of all flags of an environment, grouped by flag, in the order in which they are tried.
+    """The rules of all flags of an environment that are not archived, grouped by flag, in the order of trial.
 
     Converted when read.
     """

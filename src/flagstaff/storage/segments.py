@@ -74,12 +74,18 @@ async def create_segment(connection: AsyncConnection, segment: Segment) -> None:
         await connection.execute(_insert, {**row, "conditions": list(map(write_condition, segment.conditions))})
 
 
+async def find_segment(connection: AsyncConnection, project_id: UUID, segment_id: UUID) -> Segment | None:
+    """The segment with this id in a project, if there is one."""
+    row = (await connection.execute(_by_id, {"project": project_id, "segment": segment_id})).one_or_none()
+    return _from_row(row) if row is not None else None
+
+
 async def get_segment(connection: AsyncConnection, project_id: UUID, segment_id: UUID) -> Segment:
     """The segment with this id in a project; raises Error NOT_FOUND."""
-    row = (await connection.execute(_by_id, {"project": project_id, "segment": segment_id})).one_or_none()
-    if row is None:
+    segment = await find_segment(connection, project_id, segment_id)
+    if segment is None:
         raise not_found("segment")
-    return _from_row(row)
+    return segment
 
 
 async def has_segment(connection: AsyncConnection, project_id: UUID, key: str) -> bool:

@@ -6,6 +6,7 @@ third of its time (docs/performance.md). Methods that SQLAlchemy's adapter does 
 """
 
 import os
+import random
 import sqlite3
 import sys
 import threading
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from time import perf_counter, sleep
+from time import monotonic, perf_counter, sleep
 from typing import Any, NamedTuple, Self
 
 import aiosqlite
@@ -21,6 +22,9 @@ from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 _CHUNK_ROWS = 64  # aiosqlite's default; unused, because nothing reads in chunks
 _ROWS_AT_ONCE = 16  # with the longest values: a third of a megabyte
+BEGIN_TO_WRITE = "BEGIN IMMEDIATE"
+WRITE_LOCK_SECONDS = 5.0
+_RETRY_SECONDS = 0.0005, 0.0015
 # Without pauses, a thread that reads keeps both the interpreter and a core for milliseconds at a time.
 _PIECE_SECONDS, _PAUSE_SECONDS = 0.0005, 0.0001
 
@@ -108,6 +112,8 @@ class Connection(aiosqlite.Connection):
 
     async def run(self, statement: str, parameters: Sequence[Any]) -> Outcome:
         """Execute, fetch and close in one call to the thread."""
+        if statement == BEGIN_TO_WRITE:
+            return await self._visit(lambda: _begin_to_write(self._conn))
         return await self._visit(lambda: self._conn.execute(statement, parameters))
 
     async def run_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> Outcome:
@@ -130,6 +136,22 @@ def _open(path: Path, niceness: int) -> sqlite3.Connection:
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+
+def _begin_to_write(connection: sqlite3.Connection) -> sqlite3.Cursor:
+    """Take the file's write lock, and try again while another process has it.
+
+    SQLite's own attempts are up to a tenth of a second apart, so of several processes that write all the time, one
+    would wait for a second (docs/performance.md).
+    """
+    gives_up_at = monotonic() + WRITE_LOCK_SECONDS
+    while True:
+        try:
+            return connection.execute(BEGIN_TO_WRITE)
+        except sqlite3.OperationalError as error:
+            if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_BUSY or monotonic() >= gives_up_at:
+                raise
+        sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - no secret
 
 
 def _drain(cursor: sqlite3.Cursor) -> Outcome:

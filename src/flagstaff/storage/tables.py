@@ -84,6 +84,21 @@ instance_settings = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 
+# Which processes serve from this database; see storage/instances.py. No backup contains them.
+instances = sa.Table(
+    "instances",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("version", sa.Text, nullable=False),
+    sa.Column("started_at", Moment, nullable=False),
+    sa.Column("renewals", sa.BigInteger, nullable=False),
+    sa.Column("is_leaving", sa.Boolean, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False),
+    sa.Column("report", sa.Text),
+    info={"transient": True},
+)
+
 password_resets = sa.Table(
     "password_resets",
     metadata,
@@ -341,8 +356,13 @@ flags = sa.Table(
     _json_list("tags"),
     _json_list("variants"),
     _json_list("prerequisites"),
+    sa.Column("archived_at", Moment),
+    # While the flag is archived, its state. `enabled` is then false: the release before would serve the flag otherwise.
+    sa.Column("archived_enabled", sa.Boolean),
     sa.UniqueConstraint("environment_id", "key"),
 )
+# Stored off. The release before does not know archived flags: one that it turns on is not archived any more.
+is_archived = sa.and_(flags.c.archived_at.is_not(None), flags.c.enabled.is_(False))
 
 rules = sa.Table(
     "rules",
@@ -394,6 +414,7 @@ changes = sa.Table(
     sa.Column("after", sa.JSON(none_as_null=True)),
     sa.Column("token_id", sa.Uuid),
     sa.Column("token_name", sa.Text),
+    sa.Column("restores", sa.BigInteger),
     sa.Index(None, "environment_id", "id"),
     sa.Index(None, "project_id", "id"),
     sa.Index(None, "flag_id", "id"),
@@ -479,6 +500,29 @@ batches = sa.Table(
     "batches",
     metadata,
     sa.Column("id", sa.LargeBinary, primary_key=True),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# Who sends the history to another database, and the block that is being sent; see history/deliveries.py.
+deliveries = sa.Table(
+    "deliveries",
+    metadata,
+    sa.Column("sink", sa.Text, primary_key=True),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("held_until", Moment, nullable=False),
+    sa.Column("token", sa.Text),
+    sa.Column("ends", sa.Text),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# Up to where the history of each environment was sent.
+delivered = sa.Table(
+    "delivered",
+    metadata,
+    sa.Column("environment_id", sa.Uuid, primary_key=True),
+    sa.Column("position", sa.Text, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

@@ -21,11 +21,17 @@ _SECRET_VALUE = re.compile(
 _MAX_DEPTH = 6
 
 
-def configure_logging(log_format: Literal["auto", "json", "console"], stream: TextIO | None = None) -> None:
-    """Write all entries to `stream`, by default standard error.
+def configure_logging(
+    log_format: Literal["auto", "json", "console"], stream: TextIO | None = None, *, worker: int | None = None
+) -> None:
+    """Write all entries to `stream`, by default standard error, with the number of the worker, if any.
 
     They are JSON lines or readable text; `auto` uses readable text on a terminal.
     """
+
+    def add_worker(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        return {**event, "worker": worker}
+
     stream = stream or sys.stderr
     on_terminal = stream.isatty()
     if log_format == "json" or (log_format == "auto" and not on_terminal):
@@ -41,6 +47,7 @@ def configure_logging(log_format: Literal["auto", "json", "console"], stream: Te
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        *([add_worker] if worker is not None else []),
     ]
     structlog.configure(
         processors=[

@@ -1,20 +1,51 @@
 """Metrics for Prometheus. The hot path only adds to plain integers, which are read on request."""
 
+import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
+from typing import Protocol
 
+import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from flagstaff.telemetry import sums
+
+log = structlog.get_logger(__name__)
+
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class Metrics:
-    """The metrics of one process, in their own registry."""
+class Board(Protocol):
+    """Where processes that serve as one leave their figures, by slot."""
 
-    def __init__(self) -> None:
+    count: int
+    began: float
+    """When counting began, in seconds since 1970."""
+
+    @property
+    def serving(self) -> list[int]:
+        """The slots of those that run."""
+
+    def write_figures(self, slot: int, figures: bytes) -> bool:
+        """Replace the figures of a slot; False if there is no room for them."""
+
+    def read_figures(self, slot: int) -> bytes:
+        """What was written last; empty if there is nothing."""
+
+
+class Metrics:
+    """The metrics of one process, in their own registry, or those of all workers added up."""
+
+    def __init__(self, board: Board | None = None, slot: int = 0) -> None:
+        """On a `board` this process continues the counters of the one that had the slot before."""
+        self._board, self._slot = board, slot
+        self.began = board.began if board else time.time()
+        """When all counters were 0, in seconds since 1970."""
+        self._combine: dict[str, sums.Combine] = {"flagstaff_build": max, "process_start_time_seconds": min}
+        self._before = sums.growing(sums.decode(board.read_figures(slot) or sums.encode([]))) if board else []
         self.evaluate_responses: defaultdict[int, int] = defaultdict(int)  # a Counter's += is a call into Python
         """Answers to evaluations by status: `metrics.evaluate_responses[200] += 1`."""
         self.protocol_refusals: defaultdict[int, int] = defaultdict(int)
@@ -46,12 +77,21 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._request_seconds.labels(method, route).observe(seconds)
 
-    def add_counter(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """Export the result of `read`, which must never decrease, as `flagstaff_{name}_total`."""
+    def add_counter(
+        self, name: str, meaning: str, read: Callable[[], float], combine: sums.Combine | None = None
+    ) -> None:
+        """Export the result of `read`, which must never decrease, as `flagstaff_{name}_total`.
+
+        `combine` combines those of two workers; otherwise they are added up.
+        """
+        self._note_combination(name, combine)
         self._read_figures.append(lambda: CounterMetricFamily(f"flagstaff_{name}", meaning, value=read()))
 
-    def add_gauge(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """Export the current result of `read` as `flagstaff_{name}`."""
+    def add_gauge(
+        self, name: str, meaning: str, read: Callable[[], float], combine: sums.Combine | None = None
+    ) -> None:
+        """Export the current result of `read` as `flagstaff_{name}`, with `combine` as in `add_counter`."""
+        self._note_combination(name, combine)
         self._read_figures.append(lambda: GaugeMetricFamily(f"flagstaff_{name}", meaning, value=read()))
 
     def add_labelled_counter(
@@ -62,11 +102,23 @@ class Metrics:
             lambda: _labelled(CounterMetricFamily(f"flagstaff_{name}", meaning, labels=[label]), read())
         )
 
-    def add_labelled_gauge(self, name: str, meaning: str, label: str, read: Callable[[], Mapping[str, float]]) -> None:
+    def add_labelled_gauge(
+        self,
+        name: str,
+        meaning: str,
+        label: str,
+        read: Callable[[], Mapping[str, float]],
+        combine: sums.Combine | None = None,
+    ) -> None:
         """Export what `read` returns at the moment, by the label's values, as `flagstaff_{name}`."""
+        self._note_combination(name, combine)
         self._read_figures.append(
             lambda: _labelled(GaugeMetricFamily(f"flagstaff_{name}", meaning, labels=[label]), read())
         )
+
+    def add_histogram(self, name: str, meaning: str, buckets: Sequence[float]) -> Callable[[float], None]:
+        """Export the values with which the result is called as `flagstaff_{name}`; `buckets` are their upper bounds."""
+        return Histogram(f"flagstaff_{name}", meaning, buckets=buckets, registry=self._registry).observe
 
     def collect(self) -> Iterator[Metric]:
         """The metrics that are read on demand. The registry calls this method."""
@@ -89,7 +141,35 @@ class Metrics:
 
     def render(self) -> tuple[bytes, str]:
         """The metrics in Prometheus's text format, and the content type."""
-        return generate_latest(self._registry), CONTENT_TYPE_LATEST
+        if self._board is None:
+            return generate_latest(self._registry), CONTENT_TYPE_LATEST
+        return generate_latest(sums.Collected(self.families())), CONTENT_TYPE_LATEST
+
+    def families(self) -> list[sums.Family]:
+        """The metrics as plain values."""
+        if self._board is None:
+            return sums.families_of(self._registry.collect())
+        self.publish()  # what was once seen must be counted on if this process is killed
+        return sums.add_up((self._figures_at(slot) for slot in range(self._board.count)), self._combine)
+
+    def publish(self) -> None:
+        """Leave the figures of this process for the others."""
+        if self._board is None:
+            return
+        own = sums.families_of(self._registry.collect())
+        # Without `combine`, which is for processes that run at the same time: a counter goes on from where it was.
+        if not self._board.write_figures(self._slot, sums.encode(sums.add_up((own, self._before), {}))):
+            log.error("figures_too_large", advice="/metrics shows older figures of this worker")
+
+    def _figures_at(self, slot: int) -> list[sums.Family]:
+        """Those of a worker that does not run are the counters, which its successor will continue."""
+        assert self._board is not None
+        families = sums.decode(self._board.read_figures(slot) or sums.encode([]))
+        return families if slot in self._board.serving or slot == self._slot else sums.growing(families)
+
+    def _note_combination(self, name: str, combine: sums.Combine | None) -> None:
+        if combine is not None:
+            self._combine[f"flagstaff_{name}"] = combine
 
 
 def _labelled(family: CounterMetricFamily | GaugeMetricFamily, values: Mapping[str, float]) -> Metric:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff import __version__
@@ -29,11 +30,13 @@ from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.impacts import Impacts
 from flagstaff.services.instance import Instance
+from flagstaff.services.instances import ServingInstances
 from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.projects import Projects
+from flagstaff.services.restores import Restores
 from flagstaff.services.rules import Rules
 from flagstaff.services.sdk_keys import SdkKeys
 from flagstaff.services.second_factors import SecondFactors
@@ -46,6 +49,7 @@ from flagstaff.web import health
 from flagstaff.web.dashboard.pages import Dashboard
 from flagstaff.web.docs import add_docs
 from flagstaff.web.edge.bodies import BodyLimit
+from flagstaff.web.edge.compression import Compression
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
@@ -55,6 +59,7 @@ from flagstaff.web.management import (
     accounts,
     administration,
     applications,
+    change_exports,
     changes,
     environments,
     explanations,
@@ -63,11 +68,13 @@ from flagstaff.web.management import (
     history,
     impacts,
     instance,
+    instances,
     invitations,
     members,
     own_account,
     passkeys,
     projects,
+    restores,
     rules,
     sdk_keys,
     second_factors,
@@ -87,6 +94,7 @@ from flagstaff.web.sdk.evaluate_route import EvaluateRoute
 from flagstaff.web.sdk.ofrep.description import describe_ofrep
 from flagstaff.web.sdk.ofrep.errors import PATH as OFREP_PATH
 from flagstaff.web.sdk.ofrep.errors import ofrep_form
+from flagstaff.web.sdk.ofrep.streams import PATH as OFREP_STREAMS
 from flagstaff.web.sdk.unleash.errors import unleash_form
 from flagstaff.web.sdk.unleash.frontend import PATH as FRONTEND_PATH
 
@@ -95,7 +103,14 @@ Protocols = Mapping[str, ASGIApp]
 
 _PAGE_SECONDS = 1.0
 _one_flag = re.compile(f"{PATH}/[^/]+")
+_plain_path = re.compile(
+    f"{PATH}|{OFREP_PATH}|{OFREP_STREAMS}|{FRONTEND_PATH}(/client/(metrics|register))?"
+    "|/unleash/api/client/(features|register|metrics(/bulk|/edge)?|streaming|delta)|/unleash/(api/)?edge/validate"
+)
 _evaluation = re.compile(f"({PATH}|{OFREP_PATH})(/.*)?|{FRONTEND_PATH}", re.DOTALL)
+
+# The framework's would see only its own routes, and would have paths and queries as they were sent.
+_NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,14 +136,17 @@ class State:
     explanations: Explanations
     exports: Exports
     changes: Changes
+    restores: Restores
     history: History
     impacts: Impacts
     applications: ApplicationReports
     idempotency: Idempotency
     supervisor: Supervisor
     instance: Instance
+    instances: ServingInstances
     limits: Limits
     metrics: Metrics
+    require_staying: Callable[[], None]
     check_readiness: Callable[[], Awaitable[None]]
 
     async def find_registration(self) -> Registration:
@@ -147,7 +165,9 @@ class State:
 
 def create_api() -> FastAPI:
     """The routes. Describing them needs no state."""
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(
+        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=_NO_TELEMETRY_OF_ITS_OWN
+    )
     resources = (
         accounts,
         own_account,
@@ -168,17 +188,33 @@ def create_api() -> FastAPI:
         impacts,
         exports,
         changes,
+        change_exports,
+        restores,
         history,
         summaries,
         applications,
         administration,
         instance,
+        instances,
         health,
     )
     for resource in resources:
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
     return app
+
+
+def find_route(scope: Scope) -> str | None:
+    """The template of the path of a request that was answered; None if there is nothing, or a file of the dashboard."""
+    route: str | None = getattr(scope.get("route"), "path", None)
+    path: str = scope["path"]
+    if route is not None:
+        return route
+    if _plain_path.fullmatch(path):
+        return path
+    if _one_flag.fullmatch(path):
+        return f"{PATH}/{{flag_key}}"
+    return f"{OFREP_PATH}/{{key}}" if path.startswith(f"{OFREP_PATH}/") else None
 
 
 def describe_api() -> dict[str, Any]:
@@ -198,11 +234,15 @@ def create_app(
     protocols: Protocols,
     *,
     read_your_writes: ReadYourWrites,
+    cut_off: Callable[[ASGIApp], ASGIApp],
     request_ids: RequestIds,
     cross_origin: CrossOrigin,
     access_log: bool,
 ) -> ASGIApp:
-    """The whole application, from the outermost middleware to the routes."""
+    """The whole application, from the outermost middleware to the routes.
+
+    `cut_off` is put in front of the routes that evaluate.
+    """
     api = create_api()
     add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
     api.router.default = Dashboard(api.router.default, find_registration=Shared(state.find_registration))
@@ -210,10 +250,11 @@ def create_app(
         setattr(api.state, part.name, getattr(state, part.name))
     api.state.readiness = Shared(state.check_readiness)
     api.state.figures = Shared(state.render_figures)
-    evaluate_route = EvaluateRoute(evaluate, state.limits, read_your_writes)
+    evaluate_route = cut_off(EvaluateRoute(evaluate, state.limits, read_your_writes))
+    protocols = {start: cut_off(route) for start, route in protocols.items()}
     keyed = IdempotencyKeys(api, state.idempotency)
     demanding = SecondFactorDemand(RevisionHeader(keyed), state.instance)
-    others = Authentication(demanding, state.sessions, state.access_tokens, state.limits)
+    others = Compression(Authentication(demanding, state.sessions, state.access_tokens, state.limits))
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

@@ -1,5 +1,6 @@
 """The API's description and a page to browse it, which loads nothing from other hosts."""
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from functools import cache
@@ -9,6 +10,8 @@ from pathlib import Path
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
+
+from flagstaff.web.edge.compression import accepted_encodings
 
 # Swagger UI writes inline styles; scripts are loaded only from this server.
 _POLICY = (
@@ -35,17 +38,32 @@ _START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking:
 
 
 class _Document:
-    """A document that changes only with the version, so a client that has it gets a 304."""
+    """A document that changes only with the version, so a client that has it gets a 304.
+
+    It is compressed once: anyone may ask for it, as often as they like.
+    """
 
     def __init__(self, body: bytes, headers: Mapping[str, str]) -> None:
         self._body = body
-        self._headers = {**headers, "cache-control": "no-cache", "etag": f'"{hashlib.sha256(body).hexdigest()[:32]}"'}
+        self._compressed = _compress(body)
+        self._tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        # The tag is weak, because it names the document in both forms.
+        self._unchanged = {"cache-control": "no-cache", "etag": f"W/{self._tag}", "vary": "Accept-Encoding"}
+        self._headers = {**headers, **self._unchanged}
 
     async def answer(self, request: Request) -> Response:
         """The document, or 304."""
-        if self._headers["etag"] in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers={name: self._headers[name] for name in ("cache-control", "etag")})
+        if self._tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=self._unchanged)
+        if "gzip" in accepted_encodings(request.headers.get("accept-encoding", "")):
+            return Response(self._compressed, headers={**self._headers, "content-encoding": "gzip"})
         return Response(self._body, headers=self._headers)
+
+
+@cache
+def _compress(body: bytes) -> bytes:
+    """The body in gzip's form. A process may create several applications, which have the same documents."""
+    return gzip.compress(body, mtime=0)
 
 
 def add_docs(app: FastAPI, descriptions: Mapping[str, bytes]) -> None:

@@ -68,8 +68,9 @@ async def health() -> Response:
 async def ready(request: Request) -> Response:
     """The database can be reached and is migrated. Evaluations are answered from memory even when it is not.
 
-    The answer is at most a second old.
+    The answer is at most a second old, but that the server is stopping is told at once.
     """
+    request.app.state.require_staying()
     await request.app.state.readiness()
     return json_response({"status": "ready"})
 

@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 
 from flagstaff.web.context import CONTEXT_SCHEMA
 from flagstaff.web.edge.problems import ProblemDocument, problems
-from flagstaff.web.edge.revisions import REVISION
+from flagstaff.web.edge.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
 from flagstaff.web.management.auth import PERMISSION
 from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
 from flagstaff.web.management.revisions import makes_revision
@@ -33,6 +33,11 @@ _MINIMUM_REVISION = {
 _ANSWERED_REVISION = {
     "description": "The revision of the environment's state that the answer is from.",
     "schema": {"type": "integer"},
+}
+_STALE = {
+    "description": "Only from an instance that is cut off from the database: for how many seconds it may have missed "
+    "changes.",
+    "schema": {"type": "integer", "minimum": 1},
 }
 _EVALUATE: dict[str, Any] = {
     "tags": ["Evaluation"],
@@ -61,7 +66,7 @@ _EVALUATE: dict[str, Any] = {
     "responses": {
         "200": {
             "description": "The flags by key.",
-            "headers": {REVISION: _ANSWERED_REVISION},
+            "headers": {REVISION: _ANSWERED_REVISION, STALE: _STALE},
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EvaluateOut"}}},
         },
         **{str(status): answer for status, answer in problems(400, 401, 404, 413, 429, 500, 503).items()},
@@ -86,6 +91,18 @@ _REVISION = {
     "states have higher revisions.",
     "schema": {"type": "integer"},
 }
+_CHANGE = {
+    "description": "The latest change that the request has made, by its id in the audit trail.",
+    "schema": {"type": "string"},
+}
+_LIVE_ON = {
+    "description": "On how many of how many instances the change is live; only with several instances.",
+    "schema": {"type": "string", "pattern": "^[0-9]+/[0-9]+$", "example": "2/3"},
+}
+_MISSING = {
+    "description": "The names of the others, which have ended or are cut off from the database.",
+    "schema": {"type": "string"},
+}
 _EVALUATE_ONE = {
     **_EVALUATE,
     "summary": "Evaluate a flag",
@@ -99,7 +116,7 @@ _EVALUATE_ONE = {
         **_EVALUATE["responses"],
         "200": {
             "description": "The flag.",
-            "headers": {REVISION: _ANSWERED_REVISION},
+            "headers": {REVISION: _ANSWERED_REVISION, STALE: _STALE},
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EvaluatedFlag"}}},
         },
         "404": {**_EVALUATE["responses"]["404"], "description": "The project has no such environment or flag."},
@@ -143,7 +160,9 @@ def _describe_idempotency(operation: dict[str, Any]) -> None:
 def _describe_revision(operation: dict[str, Any]) -> None:
     for status, answer in operation["responses"].items():
         if status < "300":
-            answer.setdefault("headers", {})[REVISION] = _REVISION
+            answer.setdefault("headers", {}).update(
+                {REVISION: _REVISION, CHANGE: _CHANGE, LIVE_ON: _LIVE_ON, MISSING: _MISSING}
+            )
 
 
 def _describe_permission(operation: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from playwright.async_api import Browser, CDPSession, Page
 from tests.e2e.people import PASSWORD, ApiCaller
 from tests.e2e.second_factors import AUTHENTICATOR, serving_passkeys
 from tests.support.api import Json, field_errors
+from tests.support.clients import open_client
 from tests.support.server import ServerProcess
 
 PASSKEYS = "/api/me/two-factor/passkeys"
@@ -66,7 +67,7 @@ async def device(browser: Browser, server: ServerProcess) -> AsyncIterator[Devic
     await cdp.send("WebAuthn.enable")
     added = await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
     credentials = {"email": f"ada-{uuid4().hex[:12]}@example.com", "password": PASSWORD}
-    async with httpx.AsyncClient(base_url=server.url) as anybody:
+    async with open_client(base_url=server.url) as anybody:
         await anybody.post("/auth/register", json=credentials)
         token = (await anybody.post("/auth/login", json=credentials)).json()["token"]
     async with ApiCaller(server.url, token) as api:

@@ -11,8 +11,8 @@ from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.evaluator import evaluate
 from tests.support.builders import make_flag, make_rule, make_segment
+from tests.support.loops import evaluate
 from tests.support.naive import Answer, Context, deciding_rule, evaluate_naively
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
 

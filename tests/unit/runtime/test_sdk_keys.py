@@ -63,6 +63,7 @@ async def test_a_key_that_existed_at_the_start_loads_its_project_once() -> None:
 async def test_a_revoked_key_opens_nothing(world: World, is_known: bool) -> None:
     text, _ = make_key(world)
     await world.refresh()
+    await world.served()
     if is_known:
         assert await world.sdk_keys.find(text)
     world.sdk_keys_of["production"].clear()
@@ -148,6 +149,7 @@ async def test_only_a_key_that_may_have_been_made_elsewhere_is_unavailable_inste
 async def test_a_key_of_a_project_that_could_not_be_loaded_after_a_change_is_unavailable(world: World) -> None:
     known, _ = make_key(world)
     await world.refresh()
+    await world.served()
     fresh, _ = make_key(world)
     world.failure = unavailable()
     with pytest.raises(Error):
@@ -191,3 +193,15 @@ async def test_the_keys_that_were_used_are_named_once(world: World) -> None:
         await world.sdk_keys.find(text)
     assert world.sdk_keys.take_used() == {key_id}
     assert world.sdk_keys.take_used() == set()
+
+
+async def test_a_load_that_began_before_a_missed_change_is_followed_by_another(world: World) -> None:
+    world.let_go.clear()
+    first = asyncio.create_task(world.served())
+    await world.until_loading(1)
+    world.commit(enabled=True)  # by another instance, which this one does not hear of
+    catching_up = asyncio.create_task(world.sdk_keys.refresh_all())
+    world.let_go.set()
+    await asyncio.gather(first, catching_up)
+    assert world.loads == ["project", "project"]
+    assert await world.served() is True

@@ -6,7 +6,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from flagstaff.runtime.spool import Spool
+from flagstaff.runtime.spool import Spool, gather_spools, spool_folder
 from tests.support.history import make_batch, make_layout, make_record
 
 BATCH = make_batch(uuid4(), make_layout(), make_record())
@@ -58,3 +58,27 @@ async def test_attributes_that_are_fewer_than_the_evaluations_are_refused(tmp_pa
     assert spool.first
     with pytest.raises(ValueError, match="differ in length"):
         await spool.read(spool.first)
+
+
+async def test_batches_of_workers_that_no_longer_exist_go_to_the_first_one_and_are_kept_once(tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    gather_spools(folder, 3)
+    batches = {slot: make_batch(uuid4(), make_layout(), make_record()) for slot in range(3)}
+    for slot, batch in batches.items():
+        await (await open_spool(spool_folder(folder, slot))).append(batch)
+    for _ in range(2):  # the second time, there is nothing left to do
+        gather_spools(folder, 2)
+    assert [await ids(spool_folder(folder, slot)) for slot in range(2)] == [
+        {batches[0].id, batches[2].id},
+        {batches[1].id},
+    ]
+    assert not spool_folder(folder, 2).exists()
+
+
+async def ids(directory: Path) -> set[int]:
+    """The ids of the batches in a folder, which are removed."""
+    spool, found = await open_spool(directory), set()
+    while spool.first:
+        found.add((await spool.read(spool.first)).id)
+        await spool.remove(spool.first)
+    return found

@@ -8,11 +8,11 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
-from flagstaff.web.app import describe_api
 from tests.support import tokens
 from tests.support.administration import account_path, change
 from tests.support.api import NO_IDS, Caller, Json, created, field_errors, flag_path, project_path
 from tests.support.clock import Clock
+from tests.support.description import described
 from tests.support.mailbox import reset_token
 from tests.support.sessions import PASSWORD, log_in
 from tests.support.two_factor import enrol
@@ -31,7 +31,7 @@ def operations() -> list[tuple[str, str, Json | None]]:
     """Every operation under `/api/admin`, as documented, with its body."""
     return [
         (method, path, BODIES[operation["operationId"]] if "requestBody" in operation else None)
-        for path, methods in describe_api()["paths"].items()
+        for path, methods in described()["paths"].items()
         if path.startswith("/api/admin/")
         for method, operation in methods.items()
     ]

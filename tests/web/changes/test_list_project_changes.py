@@ -42,6 +42,8 @@ async def do_everything(caller: Caller, project: Json) -> Json:
     await caller.delete(rule_path)
     await caller.put(flag_path(flag), json={"rollout_percentage": 25})
     await caller.post(f"{flag_path(flag)}/toggle")
+    await caller.post(f"{flag_path(flag)}/archive")
+    await caller.post(f"{flag_path(flag)}/unarchive")
     await caller.delete(flag_path(flag))
     await caller.put(environment_path(environment), json={"name": "Blue"})
     await caller.delete(environment_path(environment))
@@ -56,6 +58,8 @@ EVERYTHING = [
     "environment.deleted",
     "environment.updated",
     "flag.deleted",
+    "flag.unarchived",
+    "flag.archived",
     "flag.toggled",
     "flag.updated",
     "rule.deleted",
@@ -150,7 +154,7 @@ async def test_each_filter_finds_its_changes_and_no_others(ada: Caller, eve: Cal
     flag = await do_everything(ada, project)
     again = await ada.create_flag(await ada.get_environment(project))  # another flag with the key of the deleted one
     await ada.create_flag(await ada.get_environment(project), key="other")
-    of_first = EVERYTHING[4:11]
+    of_first = EVERYTHING[4:13]
 
     assert await actions(ada, project, flag_key=flag["key"]) == ["flag.created", *of_first]
     assert await actions(ada, project, flag_key=again["key"], environment="production") == ["flag.created"]

@@ -152,7 +152,7 @@ async def test_the_answer_has_every_header_in_its_place(connection: Connection, 
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("access-control-allow-origin", "*"),
-        ("access-control-expose-headers", "Flagstaff-Revision, Retry-After, X-Request-ID"),
+        ("access-control-expose-headers", "Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
     )
 
 

@@ -173,6 +173,7 @@ async def test_the_least_that_is_needed_makes_a_flag_that_is_off(ada: Caller, en
         "tags": [],
         "variants": [],
         "prerequisites": [],
+        "archived_at": None,
     }
 
 

@@ -4,12 +4,12 @@ from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 
-import httpx
 import pytest
 import uvloop
 
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Json
+from tests.support.clients import open_client
 from tests.support.connections import Listener
 from tests.support.event_streams import EventStream
 from tests.support.sdk_keys import KeyMaker
@@ -27,7 +27,7 @@ class Streamer:
 
     def __init__(self, base_url: str, stack: AsyncExitStack) -> None:
         self._stack = stack
-        self.client = httpx.AsyncClient(base_url=base_url)
+        self.client = open_client(base_url=base_url)
 
     async def open(self, path: str, **headers: str) -> EventStream:
         """Open a stream, which must succeed."""

@@ -120,6 +120,6 @@ async def test_a_stream_that_its_client_leaves_is_forgotten(
     async with streamer.client.stream("GET", path) as response:
         assert response.status_code == 200
         assert len(flagstaff.streams) == 1
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while len(flagstaff.streams):
             await asyncio.sleep(0.001)

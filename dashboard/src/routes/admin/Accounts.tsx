@@ -4,12 +4,12 @@ import { Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { accountsQuery, type AdministeredAccount } from "../../api/administration";
-import { AccountTags } from "../../components/AccountTags";
-import { ListSearch } from "../../components/ListSearch";
-import classes from "../../components/Administration.module.css";
-import { Page } from "../../components/Page";
-import { Pages } from "../../components/Pages";
-import { When } from "../../components/When";
+import { AccountTags } from "../../components/accounts/AccountTags";
+import { ListSearch } from "../../components/shared/ListSearch";
+import classes from "../../components/administration/Administration.module.css";
+import { Page } from "../../components/shared/Page";
+import { Pages } from "../../components/shared/Pages";
+import { When } from "../../components/shared/When";
 import { t } from "../../texts";
 import { administration } from "../../texts/administration";
 

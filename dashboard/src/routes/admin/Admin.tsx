@@ -4,8 +4,8 @@ import { Container } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
 import { ownAccountQuery } from "../../api/ownAccount";
-import { PageSkeleton } from "../../components/PageSkeleton";
-import { Forbidden, LoadFailed } from "../../components/ProblemPage";
+import { PageSkeleton } from "../../components/shared/PageSkeleton";
+import { Forbidden, LoadFailed } from "../../components/shared/ProblemPage";
 
 export function Admin() {
   const { data: own, error, refetch } = useQuery(ownAccountQuery);

@@ -1,8 +1,8 @@
 /** The audit trail of the instance: who changed accounts and settings. */
 
 import { instanceChangesQuery } from "../../api/changes";
-import { ChangeList } from "../../components/ChangeList";
-import { Page } from "../../components/Page";
+import { ChangeList } from "../../components/changes/ChangeList";
+import { Page } from "../../components/shared/Page";
 import { t } from "../../texts";
 import { administration } from "../../texts/administration";
 

@@ -4,10 +4,10 @@ import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { instanceSettingsQuery, type InstanceSettings as Settings } from "../../api/administration";
 import { twoFactorQuery } from "../../api/twoFactor";
-import { Page } from "../../components/Page";
-import { RowsSkeleton } from "../../components/PageSkeleton";
-import { LoadFailed } from "../../components/ProblemPage";
-import { SettingForm } from "../../components/SettingForm";
+import { Page } from "../../components/shared/Page";
+import { RowsSkeleton } from "../../components/shared/PageSkeleton";
+import { LoadFailed } from "../../components/shared/ProblemPage";
+import { SettingForm } from "../../components/administration/SettingForm";
 import { t } from "../../texts";
 import { administration } from "../../texts/administration";
 

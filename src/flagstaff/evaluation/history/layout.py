@@ -199,12 +199,13 @@ class Layout:
         found = []
         column = len(self.recorded)
         for flag, byte in zip(self.recorded, recorded, strict=False):
-            found.append(_decision(flag, byte, recorded[column : column + flag.columns]))
+            found.append(decide(flag, byte, recorded[column : column + flag.columns]))
             column += flag.columns
         return found + [Decision(flag, flag.default) for flag in self.constant]
 
 
-def _decision(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:
+def decide(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:
+    """How a recorded flag was decided, given its byte and its columns in an evaluation."""
     bucket = columns[0] if flag.has_bucket else byte
     decision = Decision(flag, flag.outcome(byte), bucket=bucket if bucket < NO_BUCKET else None)
     if not flag.says_more:

@@ -11,7 +11,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import maintenance
 from flagstaff.storage.backup.forms import BATCH_ROWS, Row, TableForm, newest_forms
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, translated_errors
-from flagstaff.storage.migrate import known_revisions, present_revision
+from flagstaff.storage.schema_state import known_revisions, present_revision
 from flagstaff.storage.tables import HISTORY
 
 
@@ -68,12 +68,20 @@ async def open_dump(url: str | None, data_directory: Path, *, with_history: bool
             if revision is None:
                 raise Error(Code.NOT_FOUND, "There is nothing to read: the database has no Flagstaff tables.")
             if revision != known_revisions()[-1]:
-                raise Error(
-                    Code.CONFLICT,
-                    f"The database is at revision {revision}, but this version of Flagstaff reads only revision "
-                    f"{known_revisions()[-1]}. Use the version that serves it, or run `flagstaff migrate` first.",
-                )
+                raise _not_readable(revision)
             dump = Dump(connection, revision, with_history=with_history)
             await maintenance.keep_definitions(connection, [form.clause() for form in dump.forms])
             await dump.count()
             yield dump
+
+
+def _not_readable(revision: str) -> Error:
+    newest = known_revisions()[-1]
+    if revision in known_revisions():
+        advice = f"reads only revision {newest}. Use the version that serves it, or run `flagstaff migrate` first."
+    else:  # this version may serve it, but a backup would leave out what only the newer one knows
+        advice = (
+            f"reads only up to revision {newest}: a newer version has migrated it. Use `flagstaff backup` or "
+            "`flagstaff copy` of the newer version, also while this one serves."
+        )
+    return Error(Code.CONFLICT, f"The database is at revision {revision}, but this version of Flagstaff {advice}")

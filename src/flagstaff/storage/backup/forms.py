@@ -95,7 +95,7 @@ class Source(Protocol):
 
 
 def newest_forms(metadata: sa.MetaData = tables.metadata) -> list[TableForm]:
-    """Every table of this version, parents before their children.
+    """Every table of this version whose rows outlive the processes, parents before their children.
 
     Raises:
         TypeError: when a column has a type that a backup cannot hold.
@@ -108,6 +108,7 @@ def newest_forms(metadata: sa.MetaData = tables.metadata) -> list[TableForm]:
             columns=[Column(str(column.name), _kind(column.type)) for column in table.columns],
         )
         for table in metadata.sorted_tables
+        if not table.info.get("transient")
     ]
 
 

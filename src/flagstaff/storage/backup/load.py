@@ -10,7 +10,8 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import dialect, maintenance
 from flagstaff.storage.backup.forms import Progress, Source, TableForm, newest_forms
 from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, translated_errors
-from flagstaff.storage.migrate import known_revisions, migrate_connection, present_revision
+from flagstaff.storage.migrate import migrate_connection
+from flagstaff.storage.schema_state import known_revisions, present_revision
 
 
 async def load(

@@ -20,6 +20,7 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.storage.backup.dump import Dump
 from flagstaff.storage.backup.forms import Progress, TableForm
 from flagstaff.storage.backup.manifest import CHECKSUMS, MANIFEST, SECRET_KEY, Manifest, TableEntry
+from flagstaff.storage.files import sync_directory
 
 # A part is built in memory, because a tar file has a file's length before its content.
 _PART_BYTES = 4 * 1024 * 1024
@@ -75,7 +76,7 @@ def open_writer(path: Path) -> Iterator[BackupWriter]:
             file.flush()
             os.fsync(file.fileno())
             unfinished.rename(path)
-            _sync(folder)
+            sync_directory(folder)
     finally:
         with suppress(OSError):  # on a full disk the last bytes fail again, which was already reported
             file.close()
@@ -130,12 +131,3 @@ def _write_part(writer: BackupWriter, entry: TableEntry, lines: bytearray) -> No
     name = f"{entry.table.full_name}/{len(entry.parts) + 1:06}.jsonl.gz"
     writer.add(name, gzip.compress(lines, _COMPRESSION, mtime=0))
     entry.parts.append(name)
-
-
-def _sync(folder: Path) -> None:
-    """Make the new name survive a power failure."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -15,7 +15,8 @@ from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.columns import VERSIONS
 from flagstaff.storage.history.ids import uuid7
 from flagstaff.storage.history.layouts import encode_layout
-from flagstaff.storage.history.segments import CONTINUED_SIZE, Segment, pack_segments
+from flagstaff.storage.history.partitions import waiting_for_bound
+from flagstaff.storage.history.segments import CONTINUED_SIZE, MICROSECONDS_A_SPAN, Segment, pack_segments
 from flagstaff.storage.history.summaries import SummaryCounts, add_summaries
 
 log = structlog.get_logger(__name__)
@@ -41,7 +42,10 @@ _known_layouts_query = sa.select(_layouts.environment, _layouts.digest, _layouts
 )
 _newest_segment = (
     sa.select(_others.id)
-    .where(_others.environment == _environments.number)
+    .where(
+        _others.environment == _environments.number,
+        _others.last_time.between(sa.bindparam("since"), sa.bindparam("until")),
+    )
     .order_by(_others.last_time.desc(), _others.id.desc())
     .limit(1)
     .scalar_subquery()
@@ -51,12 +55,19 @@ _small_newest_segments_query = (
     .join_from(tables.recorded_environments, tables.segments, _segments.id == _newest_segment)
     .where(
         _environments.number.in_(sa.bindparam("numbers", expanding=True)),
+        # Only these can be continued; PostgreSQL does not look at the partitions of other days.
+        _segments.environment == _environments.number,
+        _segments.last_time.between(sa.bindparam("since"), sa.bindparam("until")),
         _segments.size < sa.bindparam("below"),
         _segments.id > _environments.counted_segment,
         _segments.version.in_(VERSIONS),
     )
 )
-_continue_statement = tables.segments.update().where(_segments.id == sa.bindparam("of_id"))
+_continue_statement = tables.segments.update().where(
+    _segments.environment == sa.bindparam("of_environment"),
+    _segments.last_time == sa.bindparam("of_last_time"),
+    _segments.id == sa.bindparam("of_id"),
+)
 _add_statement = tables.segments.insert()
 _remember_statement = dialect.upsert(
     tables.batches, lambda insert: insert.on_conflict_do_nothing().returning(tables.batches.c.id)
@@ -71,14 +82,16 @@ _store_layout_statement = dialect.upsert(
 
 
 async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
-    """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is already stored."""
+    """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is already stored.
+
+    Raises Error UNAVAILABLE if PostgreSQL can store it only after the next sweep.
+    """
     groups = [group for group in batch.groups if group.times]
     if not groups or not await _is_new(connection, groups[0], batch.id):
         return False
     numbers = await _lock_environments(connection, {group.environment_id for group in groups})
     layout_ids, layout_bytes = await _store_layouts(connection, groups, numbers)
-    small = {numbers[group.environment_id] for group in groups if len(group.times) < CONTINUED_SIZE}
-    newest = await _find_small_newest_segments(connection, small) if small else {}
+    newest = await _find_small_newest_segments(connection, groups, numbers)
     counts = SummaryCounts()
     added: list[dict[str, object]] = []
     continued: list[dict[str, object]] = []
@@ -95,10 +108,11 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
             else:
                 added.append(_values(segment))
             await asyncio.sleep(0)  # lets evaluate calls run
-    if continued:
-        await connection.execute(_continue_statement, continued)
-    if added:
-        await connection.execute(_add_statement, added)
+    with waiting_for_bound():
+        if continued:
+            await connection.execute(_continue_statement, continued)
+        if added:
+            await connection.execute(_add_statement, added)
     await add_summaries(connection, counts)
     return True
 
@@ -110,7 +124,8 @@ def _join(earlier_id: int, earlier: Segment, later: Segment) -> dict[str, object
     """
     try:
         joined = earlier.and_then(later)
-        return {"of_id": earlier_id, **_values(joined)} if joined else None
+        of_earlier = {"of_id": earlier_id, "of_environment": earlier.environment, "of_last_time": earlier.last_time}
+        return {**of_earlier, **_values(joined)} if joined else None
     except ValueError as error:
         log.error("history_row_damaged", table=tables.segments.name, id=earlier_id, error=str(error))  # noqa: TRY400
         return None
@@ -171,10 +186,16 @@ async def _store_layouts(
 
 
 async def _find_small_newest_segments(
-    connection: AsyncConnection, numbers: Collection[int]
+    connection: AsyncConnection, groups: Collection[RecordGroup], numbers: Mapping[UUID, int]
 ) -> dict[int, tuple[int, Segment]]:
-    """The newest segments of environments that are small enough to be continued, with their ids."""
-    wanted = {"numbers": list(numbers), "below": CONTINUED_SIZE}
+    """The newest segments of the groups' hours that are small enough to be continued, with their ids."""
+    small = [group for group in groups if len(group.times) < CONTINUED_SIZE]
+    if not small:
+        return {}
+    since, until = (limit(limit(group.times) for group in small) // 1000 for limit in (min, max))
+    since -= since % MICROSECONDS_A_SPAN
+    environments = {numbers[group.environment_id] for group in small}
+    wanted = {"numbers": list(environments), "below": CONTINUED_SIZE, "since": since, "until": until}
     rows = await connection.execute(_small_newest_segments_query, wanted)
     return {row.environment: (row.id, Segment(*row[1:])) for row in rows}
 

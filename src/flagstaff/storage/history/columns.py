@@ -18,6 +18,10 @@ ATTRIBUTES_SIZE = 64 * 1024  # how many bytes of attributes a segment has, unles
 _LEVEL = 1  # a third of the time that the default takes
 
 
+class UnknownVersionError(ValueError):
+    """A newer version of Flagstaff has written this."""
+
+
 class Columns(msgspec.Struct, array_like=True):
     """The evaluations: times in nanoseconds since 1970, users, and all recorded bytes, joined."""
 
@@ -70,6 +74,13 @@ class StoredColumns(msgspec.Struct, array_like=True, dict=True):
         """The attributes of one evaluation, by name; None if they were not kept."""
         return msgspec.json.decode(self.attributes[offset]) if self.attributes else None
 
+    def check(self, width: int) -> None:
+        """Decode everything. Raises ValueError if it is damaged; `width` is the number of recorded bytes of each."""
+        size = len(self.times)
+        sizes = [len(self.users), len(self.emails), size if self.packed_attributes is None else len(self.attributes)]
+        if sizes != [size] * len(sizes) or len(self.recorded) != size * width:
+            raise ValueError("the columns differ in length")
+
     def and_then(self, later: "StoredColumns") -> Columns | None:
         """These columns and later ones of the same version; None if their attributes are too many for one segment."""
         joined = Columns(
@@ -111,9 +122,9 @@ def version_of(columns: Columns) -> int:
 
 
 def unpack(version: int, content: bytes) -> StoredColumns:
-    """The columns of a segment's content. Raises ValueError for an unknown version."""
+    """The columns of a segment's content. Raises ValueError if it is damaged, UnknownVersionError if it is too new."""
     if version not in VERSIONS:
-        raise ValueError(f"segments of version {version} are unknown")
+        raise UnknownVersionError(f"segments of version {version} are unknown")
     return msgspec.msgpack.decode(content, type=StoredColumns)
 
 

@@ -29,7 +29,8 @@ async def delete_segments(
     if before is not None:
         condition = sa.and_(condition, _segments.last_time < microseconds(before))
     first = sa.select(_segments.id).where(condition).order_by(_segments.last_time).limit(limit)
-    statement = tables.segments.delete().where(_segments.id.in_(first)).returning(_segments.size)
+    # With the condition again, PostgreSQL does not look at the partitions of newer segments.
+    statement = tables.segments.delete().where(condition, _segments.id.in_(first)).returning(_segments.size)
     sizes = (await connection.execute(statement)).scalars().all()
     return sum(sizes), len(sizes) == limit
 

@@ -13,6 +13,7 @@ from flagstaff.evaluation.history.layout import Decider, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.pacing import in_pieces
 from flagstaff.storage import tables
+from flagstaff.storage.history.columns import UnknownVersionError
 
 _VERSIONS = (1, 2, 3, 4, 5)  # the same form; Layout.version says what they hold
 _LARGE_BYTES = 64 * 1024  # take more than a millisecond to decompress
@@ -64,9 +65,9 @@ def _stored(layout: Layout) -> dict[str, Sequence[object]]:
 
 
 async def decode_layout(version: int, content: bytes) -> Layout:
-    """A layout from its stored form. Pauses for other work. Raises ValueError for an unknown version."""
+    """A layout from its stored form. Pauses for other work. Raises UnknownVersionError if it is too new."""
     if version not in _VERSIONS:
-        raise ValueError(f"layouts of version {version} are unknown")
+        raise UnknownVersionError(f"layouts of version {version} are unknown")
     is_large = len(content) > _LARGE_BYTES
     return await in_pieces(_read(await asyncio.to_thread(decompress, content) if is_large else decompress(content)))
 

@@ -61,7 +61,10 @@ class _Range:
     def within(self) -> sa.ColumnElement[bool]:
         """The segments that end in the range."""
         return sa.and_(
-            _segments.environment == self.environment, _segments.last_time >= self.since, _last_place < self.end[:2]
+            _segments.environment == self.environment,
+            # The second condition follows from the third, which does not tell PostgreSQL which partitions to leave out.
+            _segments.last_time.between(self.since, self.end[0]),
+            _last_place < self.end[:2],
         )
 
     def beyond(self) -> sa.ColumnElement[bool]:
@@ -111,7 +114,7 @@ async def list_evaluations(
         # Segments may overlap: an evaluation is next only if it is newer than all remaining segments.
         if len(found) > limit and found[limit].place >= _end(part[0]):
             break
-        contents = await _get_contents(connection, part)
+        contents = await _get_contents(connection, asked.environment, part)
         for segment in part:
             columns, layout = unpack(*contents[segment.id]), layouts[segment.layout_id]
             offsets = matching_offsets(columns, layout, wanted, checks[segment.layout_id] or ())
@@ -167,9 +170,16 @@ def _parts(segments: Sequence[Any]) -> Iterator[Sequence[Any]]:
         start, size = start + size, min(2 * size, _MOST_FETCHED_AT_ONCE)
 
 
-async def _get_contents(connection: AsyncConnection, segments: Sequence[Any]) -> dict[int, tuple[int, bytes]]:
+async def _get_contents(
+    connection: AsyncConnection, environment: int, segments: Sequence[Any]
+) -> dict[int, tuple[int, bytes]]:
     columns = (_segments.id, _segments.version, _segments.content)
-    query = sa.select(*columns).where(_segments.id.in_([segment.id for segment in segments]))
+    times = [segment.last_time for segment in segments]
+    query = sa.select(*columns).where(
+        _segments.environment == environment,
+        _segments.last_time.between(min(times), max(times)),
+        _segments.id.in_([segment.id for segment in segments]),
+    )
     return {segment_id: (version, content) for segment_id, version, content in await connection.execute(query)}
 
 

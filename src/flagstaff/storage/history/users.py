@@ -33,7 +33,7 @@ _newest = (
     )
     .where(
         _segments.environment == sa.bindparam("environment"),
-        _segments.last_time >= sa.bindparam("since"),
+        _segments.last_time.between(sa.bindparam("since"), sa.bindparam("time", type_=sa.BigInteger)),
         _last_place < sa.tuple_(sa.bindparam("time", type_=sa.BigInteger), sa.bindparam("id", type_=sa.BigInteger)),
     )
     .order_by(_segments.last_time.desc(), _segments.id.desc())

@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.settings import Registration
+from flagstaff.web.edge.compression import accepted_encodings
 
 DIRECTORY = Path(__file__).parent / "static"
 
@@ -34,7 +35,6 @@ _MEDIA_TYPES = {
     ".woff2": "font/woff2",
 }
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
-_ACCEPTED_MAX_LENGTH = 500  # of an Accept-Encoding header; browsers send about 30, and parsing it takes time
 _NO_CACHE = {"cache-control": "no-cache"}
 # The names of these files contain a hash of their content.
 _FOR_A_YEAR = {"cache-control": "public, max-age=31536000, immutable"}
@@ -118,21 +118,9 @@ def _read(path: Path, directory: Path) -> _File:
 
 
 def _file_response(file: _File, accepted: str) -> Response:
-    wanted = _accepted_encodings(accepted)
+    wanted = accepted_encodings(accepted)
     encoding = next((name for name, _ in _ENCODINGS if name in wanted and name in file.bodies), "")
     headers = {**file.headers, "content-type": file.media_type, "vary": "Accept-Encoding"}
     if encoding:
         headers["content-encoding"] = encoding
     return Response(file.bodies[encoding], headers=headers)
-
-
-def _accepted_encodings(header: str) -> set[str]:
-    """The encodings that a client accepts: those in the header without `q=0`; none if it is unusually long."""
-    found: set[str] = set()
-    if len(header) > _ACCEPTED_MAX_LENGTH:
-        return found
-    for part in header.lower().split(","):
-        name, *parameters = (each.strip() for each in part.split(";"))
-        if not any(re.fullmatch(r"q=0(\.0*)?", each) for each in parameters):
-            found.add(name)
-    return found

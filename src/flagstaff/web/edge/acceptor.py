@@ -51,26 +51,32 @@ class Acceptor:
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
-        """Stop accepting connections."""
+        """Accept the connections that wait already, whose clients have sent requests, and refuse any later ones."""
+        if self._listener.fileno() < 0:
+            return  # closed before
+        while self._accept():
+            pass
         if self._resume is not None:
             self._resume.cancel()
         self._loop.remove_reader(self._listener)
+        self._listener.close()
 
     async def wait_closed(self) -> None:
         """Wait for the connections that are being set up."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _accept(self) -> None:
+    def _accept(self) -> bool:
+        """Accept connections that wait, and return whether more may."""
         for _ in range(_AT_ONCE):
             try:
                 connection, peer = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
+                return False
             except OSError as error:  # no descriptors or no memory: waiting clients wait a little longer
                 log.warning("accept_failed", error=str(error), open=self._bounds.open)
                 self._loop.remove_reader(self._listener)
                 self._resume = self._loop.call_later(_PAUSE_SECONDS, self.start)
-                return
+                return False
             address = self._bounds.enter(peer[0])
             if address is None:
                 self._refuse(connection, peer)
@@ -78,6 +84,7 @@ class Acceptor:
                 task = self._supervisor.spawn("connection", self._open(connection, address))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
+        return True
 
     def _refuse(self, connection: socket.socket, peer: tuple[str, int]) -> None:
         answer = self._refusals.refuse(

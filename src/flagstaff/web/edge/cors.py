@@ -6,15 +6,18 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 _ANY: Headers = (
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"Flagstaff-Revision, Retry-After, X-Request-ID"),
+    (b"access-control-expose-headers", b"Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
 )
 _PROTOCOLS: Headers = (
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"ETag, Flagstaff-Revision, Retry-After, X-Request-ID"),
+    (b"access-control-expose-headers", b"ETag, Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
 )
 _API_EXPOSED = (
     b"access-control-expose-headers",
-    b"Flagstaff-Revision, Idempotency-Replayed, Link, Retry-After, X-Request-ID",
+    (
+        b"Flagstaff-Change, Flagstaff-Live-On, Flagstaff-Missing, Flagstaff-Revision, Idempotency-Replayed, Link, "
+        b"Retry-After, X-Request-ID"
+    ),
 )
 _SDK_PREFLIGHT: Headers = (
     (b"access-control-allow-methods", b"POST"),

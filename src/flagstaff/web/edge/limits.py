@@ -1,7 +1,7 @@
 """The rate limits, and the client that a request counts against."""
 
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
@@ -29,6 +29,11 @@ class NetworkWindows:
         """At most `count` hits of a client within any `window_seconds`; 4 times that for a /56, 16 times for a /48."""
         self._windows = [SlidingWindow(count * times, window_seconds, capacity=capacity) for times in (1, 4, 16)]
 
+    @property
+    def shared(self) -> Mapping[str, SlidingWindow]:
+        """The windows by the part of their names that says which networks they count."""
+        return dict(zip(("", "/56", "/48"), self._windows, strict=True))
+
     def hit(self, client: str) -> int:
         """Count a hit and return 0, or refuse it and return the whole seconds until one would be allowed."""
         counted: list[tuple[SlidingWindow, str]] = []
@@ -53,6 +58,17 @@ class Limits:
     reset: NetworkWindows | None
     api: SlidingWindow | None
     trusted_proxies: Sequence[IPv4Network | IPv6Network]
+
+    def shared(self) -> dict[str, SlidingWindow]:
+        """The windows of all limits by names, which instances that share them have in common."""
+        found: dict[str, SlidingWindow] = {}
+        for each in fields(self):
+            limit = getattr(self, each.name)
+            if isinstance(limit, SlidingWindow):
+                found[each.name] = limit
+            elif isinstance(limit, NetworkWindows):
+                found |= {each.name + networks: window for networks, window in limit.shared.items()}
+        return found
 
     def client(self, scope: Scope) -> str:
         """The client that a request counts against: its IPv4 address, or its IPv6 /64."""

@@ -21,6 +21,7 @@ from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.responses import IS_STREAM
+from flagstaff.web.edge.trace_context import trace_id_in
 
 log = structlog.get_logger("flagstaff.access")
 
@@ -102,7 +103,10 @@ class Edge:
                 message["headers"] = [*message.get("headers", ()), *exchange.headers]
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        ids = {"request_id": request_id}
+        if (trace_id := trace_id_in(given.get(b"traceparent"))) is not None:
+            ids["trace_id"] = trace_id
+        with structlog.contextvars.bound_contextvars(**ids):
             if origin is not None and b"access-control-request-method" in given and scope["method"] == "OPTIONS":
                 exchange.headers.extend(self._cross_origin.preflight(scope["path"], origin))
                 await send_problem(Problem(204, (), b""), send_with_headers)

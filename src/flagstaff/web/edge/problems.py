@@ -32,6 +32,9 @@ class ProblemDocument(BaseModel):
     passkey_options: dict[str, Any] | None = Field(
         default=None, description="To answer the challenge with a passkey: for `navigator.credentials.get`."
     )
+    missing: list[str] | None = Field(
+        default=None, description="The names of the instances that have not confirmed the change."
+    )
 
 
 _DESCRIPTIONS = {

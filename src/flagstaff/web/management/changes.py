@@ -42,6 +42,8 @@ Action = Literal[
     "flag.created",
     "flag.updated",
     "flag.toggled",
+    "flag.archived",
+    "flag.unarchived",
     "flag.deleted",
     "rule.created",
     "rule.updated",
@@ -120,6 +122,7 @@ class ChangeOut(BaseModel):
     flag_key: str | None
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+    restores: str | None = Field(description="The change that this one has put back, if any.")
 
 
 class ChangesPageOut(BaseModel):
@@ -144,8 +147,10 @@ class EnvironmentChangesQuery(PageQuery):
     flag_id: Annotated[UUID | None, Field(description="Only changes of this flag and its rules.")] = None
 
 
-class ProjectChangesQuery(PageQuery):
-    """Which changes of a project to list."""
+class ChangeFilters(BaseModel):
+    """Which changes of a project are wanted."""
+
+    model_config = ConfigDict(extra="forbid")
 
     actor: Annotated[IdOrEmail | None, Field(description="Only changes by this account: its id or email.")] = None
     action: Annotated[Action | None, Field(description="Only this action.")] = None
@@ -170,6 +175,10 @@ class ProjectChangesQuery(PageQuery):
         return [each for each in wanted if self.resource in (None, each.partition(".")[0])]
 
 
+class ProjectChangesQuery(ChangeFilters, PageQuery):
+    """Which changes of a project to list."""
+
+
 def _view(numbered: NumberedChange) -> dict[str, Any]:
     change = numbered.change
     return {
@@ -187,6 +196,7 @@ def _view(numbered: NumberedChange) -> dict[str, Any]:
         "flag_key": change.scope.flag_key,
         "before": change.before,
         "after": change.after,
+        "restores": str(change.restores) if change.restores is not None else None,
     }
 
 

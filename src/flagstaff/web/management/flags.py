@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -16,7 +16,7 @@ from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import FlagIds, Id
-from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
+from flagstaff.web.management.lists import BY_AGE, Listing, ListQuery
 from flagstaff.web.management.schemas import (
     Body,
     BucketingKey,
@@ -66,6 +66,7 @@ class FlagOut(BaseModel):
     tags: list[str]
     variants: list[VariantBody]
     prerequisites: list[PrerequisiteBody]
+    archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
 
 
 class NewFlag(Body):
@@ -87,7 +88,9 @@ class NewFlag(Body):
 class FlagUpdate(Update):
     """The fields to change. `key` is accepted only if it equals the current key."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "environment_id", "created_at", "updated_at"})
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "project_id", "environment_id", "created_at", "updated_at", "archived_at"}
+    )
 
     name: Name = optional()
     key: Text = optional()
@@ -100,6 +103,12 @@ class FlagUpdate(Update):
     tags: Tags = optional()
     variants: Variants = optional()
     prerequisites: Prerequisites = optional()
+
+
+class FlagListQuery(ListQuery):
+    """Which flags of an environment to list."""
+
+    archived: Annotated[bool, Field(description="The archived flags instead of the others.")] = False
 
 
 def _view(flag: Flag) -> dict[str, Any]:
@@ -120,6 +129,7 @@ def _view(flag: Flag) -> dict[str, Any]:
         "tags": flag.tags,
         "variants": view_variants(flag.variants),
         "prerequisites": view_prerequisites(flag.prerequisites),
+        "archived_at": flag.archived_at and format_moment(flag.archived_at),
     }
 
 
@@ -163,9 +173,12 @@ async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentA
 @router.get(
     "", response_model=list[FlagOut], responses=problems(400, 401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
 )
-async def list_flags(project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, flags: Service) -> Response:
-    """The flags of an environment, newest first."""
-    return await _listing.respond(part, partial(flags.list_flags, actor, project_id, env_id))
+async def list_flags(
+    project_id: Id, env_id: Id, part: Annotated[FlagListQuery, Query()], actor: CurrentActor, flags: Service
+) -> Response:
+    """The flags of an environment, newest first; archived flags only with `archived=true`."""
+    fetch = partial(flags.list_flags, actor, project_id, env_id, archived=part.archived)
+    return await _listing.respond(part, fetch)
 
 
 @router.get(
@@ -190,7 +203,7 @@ async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flag
 @router.post(
     "/{flag_id}/toggle",
     response_model=FlagOut,
-    responses=problems(401, 404, 503),
+    responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.FLAGS_TOGGLE),
 )
 async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
@@ -198,10 +211,35 @@ async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Res
     return json_response(_view(await flags.toggle_flag(actor, path)))
 
 
+@router.post(
+    "/{flag_id}/archive",
+    response_model=FlagOut,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+    """Archive a flag: no evaluation answers it any more. It keeps its id, key, state and rules.
+
+    An archived flag can be read, unarchived and deleted. Everything else is refused with 409.
+    """
+    return json_response(_view(await flags.archive_flag(actor, path)))
+
+
+@router.post(
+    "/{flag_id}/unarchive",
+    response_model=FlagOut,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def unarchive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+    """Put an archived flag back into the answers of evaluations, as it was."""
+    return json_response(_view(await flags.unarchive_flag(actor, path)))
+
+
 @router.delete(
     "/{flag_id}", status_code=204, responses=problems(401, 404, 409, 503), openapi_extra=needs(Permission.FLAGS_WRITE)
 )
 async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
-    """Delete a flag with its rules. Its evaluation history is kept."""
+    """Delete a flag with its rules, archived or not. Its evaluation history is kept."""
     await flags.delete_flag(actor, path)
     return no_content()

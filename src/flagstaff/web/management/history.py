@@ -190,7 +190,7 @@ class _EvaluationEncoder:
         self._known: dict[tuple[int, Outcome], bytes] = {}
 
     def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
-        yield encode_json(_call_view(evaluation))[:-1] + b',"flags":{'
+        yield encode_json(call_view(evaluation))[:-1] + b',"flags":{'
         before = b""
         for decision in evaluation.decisions():
             yield before + self._encode(decision)
@@ -201,7 +201,7 @@ class _EvaluationEncoder:
         place = id(decision.flag), decision.outcome
         known = self._known.get(place)
         if known is None:
-            known = encode_json(decision.flag.key) + b":" + encode_json(_decision_view(decision))
+            known = encode_json(decision.flag.key) + b":" + encode_json(decision_view(decision))
             if not decision.flag.says_more:
                 self._known[place] = known
         return known
@@ -209,10 +209,11 @@ class _EvaluationEncoder:
 
 def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:
     found = next(decision for decision in evaluation.decisions() if decision.flag.id == flag_id)
-    return {**_call_view(evaluation), **_decision_view(found)}
+    return {**call_view(evaluation), **decision_view(found)}
 
 
-def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
+def call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
+    """What the API says of an evaluate call, without its flags."""
     view: dict[str, Any] = {
         "id": evaluation.id,
         "evaluated_at": format_moment(evaluation.evaluated_at),
@@ -222,7 +223,8 @@ def _call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
     return view if evaluation.attributes is None else {**view, "attributes": evaluation.attributes}
 
 
-def _decision_view(decision: Decision) -> dict[str, Any]:
+def decision_view(decision: Decision) -> dict[str, Any]:
+    """What the API says of a flag in an evaluate call."""
     view: dict[str, Any] = {"enabled": decision.outcome.enabled, "reason": decision.reason}
     if decision.flag.says_more:
         view |= {"rule_id": decision.rule_id, "bucket": decision.bucket, "variant": decision.variant}

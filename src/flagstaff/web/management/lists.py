@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
@@ -68,7 +69,8 @@ class Listing(Generic[T]):
         if part.limit is None:
             return json_array_stream(self._rest(found, fetch))
         del found[limit:]
-        link = f'<?limit={limit}&cursor={self._cursor(found[-1])}>; rel="next"'
+        given = part.model_dump(mode="json", exclude_unset=True) | {"limit": limit, "cursor": self._cursor(found[-1])}
+        link = f'<?{urlencode({name: _in_query(value) for name, value in given.items()})}>; rel="next"'
         return await json_array_response(map(self.view, _taken(found)), {"link": link})
 
     async def _rest(
@@ -92,6 +94,10 @@ class Listing(Generic[T]):
         except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
             raise invalid_field("cursor", "is not a cursor of this list; leave it out to get the first part") from None
         return position
+
+
+def _in_query(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _taken(items: list[T]) -> Iterator[T]:

@@ -1,14 +1,14 @@
-"""The header Flagstaff-Revision, which says which state a write has made."""
+"""The headers Flagstaff-Revision, -Change, -Live-On and -Missing, which say what a write has made."""
 
 import re
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.services.revisions import watch_revision
-from flagstaff.web.edge.revisions import revision_header
+from flagstaff.web.edge.revisions import change_header, live_on_headers, revision_header
 from flagstaff.web.management.reading import only_reads
 
-_evaluated = re.compile(r"/api/projects(/[^/]+)?(/(environments|segments|regenerate-key)(/.*)?)?")
+_evaluated = re.compile(r"/api/projects(/[^/]+)?(/(environments|segments|regenerate-key|changes)(/.*)?)?")
 
 
 def makes_revision(method: str, path: str) -> bool:
@@ -17,7 +17,7 @@ def makes_revision(method: str, path: str) -> bool:
 
 
 class RevisionHeader:
-    """Adds the header to the response of each request that has changed what is evaluated."""
+    """Adds the headers to the response of each request that has changed what is evaluated."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -29,8 +29,11 @@ class RevisionHeader:
         with watch_revision() as written:
 
             async def send_with_revision(message: Message) -> None:
-                if message["type"] == "http.response.start" and written.revision is not None:
-                    message["headers"] = [*message["headers"], revision_header(written.revision)]
+                if message["type"] == "http.response.start":
+                    revision, live_on = written.revision, written.live_on
+                    own = [revision_header(revision)] if revision is not None else []
+                    own += [change_header(written.change)] if written.change is not None else []
+                    message["headers"] = [*message["headers"], *own, *(live_on_headers(live_on) if live_on else [])]
                 await send(message)
 
             await self._app(scope, receive, send_with_revision)

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from starlette.types import Send
 
-Headers = Iterable[tuple[bytes, bytes]]
+Header = tuple[bytes, bytes]
+Headers = Iterable[Header]
 
 
 def given_tags(headers: Headers) -> set[str]:

@@ -1,19 +1,21 @@
 """The fast lane answers requests about all flags inside the server's protocol, without ASGI, a task or a second write.
 
 It handles plain requests, which are what applications send, once they have arrived completely, no other request is
-ahead of them and their project is loaded. Any other request (chunks, `Expect`, pipelining, HTTP/1.0, an unknown key …)
-is passed to uvicorn unchanged, and so to the route, which handles them all. docs/decisions/0007-evaluate-lane.md
-explains why the lane exists and when it can be removed.
+ahead of them, their project is loaded and the instance may evaluate. Any other request (chunks, `Expect`,
+pipelining, HTTP/1.0, an unknown key …) is passed to uvicorn unchanged, and so to the route, which handles them all.
+docs/decisions/0007-evaluate-lane.md explains why the lane exists and when it can be removed.
 """
 
 from asyncio import BaseTransport
 from collections.abc import Hashable, Iterable
+from time import monotonic
 from typing import ClassVar, NamedTuple, cast
 
 import httptools
 from uvicorn.server import ServerState
 
 from flagstaff.domain.errors import Error
+from flagstaff.runtime.lease import Lease
 from flagstaff.telemetry import Metrics
 from flagstaff.web.edge.bodies import body_max_bytes
 from flagstaff.web.edge.cors import CrossOrigin
@@ -24,7 +26,7 @@ from flagstaff.web.edge.middleware import SECURITY_HEADERS, RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol, Phase
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.responses import raw_response
-from flagstaff.web.edge.revisions import revision_header
+from flagstaff.web.edge.revisions import revision_header, stale_header
 from flagstaff.web.sdk.entity_tags import tag_header
 from flagstaff.web.sdk.revisions import DEMAND
 from flagstaff.web.sdk.ways import Way
@@ -40,6 +42,8 @@ _NEED_THE_ROUTE = frozenset({b"expect", b"transfer-encoding", DEMAND})
 _REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of a microsecond
 
 Headers = list[tuple[bytes, bytes]]
+Marks = tuple[tuple[bytes, bytes], ...]
+"""What an answer says of its instance; empty if there is nothing to say."""
 
 
 class Entrance(NamedTuple):
@@ -71,17 +75,26 @@ class Lane:
         ways: Iterable[Way],
         *,
         limits: Limits,
+        lease: Lease,
+        refuses_when_cut_off: bool,
         request_ids: RequestIds,
         cross_origin: CrossOrigin,
         metrics: Metrics,
     ) -> None:
         self.limits = limits
+        self.lease = lease
+        self.refuses_when_cut_off = refuses_when_cut_off
         self.choose_id = request_ids.choose
         self.responses = metrics.evaluate_responses
         self._entrances = [_entrance(way, cross_origin) for way in ways]
         self._known_heads: dict[bytes, Head] = {}
         self._default_headers: Headers | None = None
         self._start = b""
+
+    def close(self) -> None:
+        """Pass every request on from now on: the application ends the connections with its responses."""
+        self._entrances.clear()
+        self._known_heads.clear()
 
     def head(self, data: bytes) -> Head | None:
         """The head of a plain request; None for any other request."""
@@ -163,6 +176,11 @@ class LaneProtocol(BoundedProtocol):
         access = way.find(head.sdk_key)
         if access is None:
             return False
+        marks: Marks = ()
+        if monotonic() >= lane.lease.valid_until:
+            if lane.refuses_when_cut_off:
+                return False
+            marks = (stale_header(lane.lease.stale_seconds()),)
         self._unset_keepalive_if_required()
         self._ticks_left = self.bounds.idle_ticks
         request_id = lane.choose_id(head.request_id)
@@ -170,7 +188,7 @@ class LaneProtocol(BoundedProtocol):
             way.admit(self._client or lane.limits.client_of(self.client, head.headers))
             answered = way.answer(access, body, head.conditions)
         except Error as error:
-            self._answer_otherwise(way.form(problem_of(error, request_id)), head, request_id)
+            self._answer_otherwise(way.form(problem_of(error, request_id)), head, request_id, marks)
             return True
         except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
             return False
@@ -178,18 +196,21 @@ class LaneProtocol(BoundedProtocol):
             return False
         tag, answer, revision = answered
         if answer is None:
-            self._answer_otherwise(Problem(304, (tag_header(tag), revision_header(revision)), b""), head, request_id)
+            headers = tag_header(tag), revision_header(revision)
+            self._answer_otherwise(Problem(304, headers, b""), head, request_id, marks)
             return True
         lane.responses[200] += 1
         with_tag = f'\r\netag: "{tag}"' if tag else ""
         own = f"{len(answer)}{with_tag}\r\nflagstaff-revision: {revision}\r\nx-request-id: {request_id}".encode()
+        for name, value in marks:
+            own += b"\r\n%s: %s" % (name, value)
         self.transport.write(b"".join((lane.start(self.server_state), own, head.entrance.tail, answer)))
         return True
 
-    def _answer_otherwise(self, answer: Problem, head: Head, request_id: str) -> None:
+    def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
         """Answer with another status than 200."""
         self.lane.responses[answer.status] += 1
-        headers = ((b"x-request-id", request_id.encode()), *head.entrance.headers)
+        headers = ((b"x-request-id", request_id.encode()), *marks, *head.entrance.headers)
         self.transport.write(raw_response(answer, self.server_state.default_headers, headers))
 
 
@@ -240,7 +261,12 @@ def _parse(data: bytes, entrance: Entrance) -> Head | None:
     return Head(entrance, sdk_key, length, given.get(b"x-request-id"), collector.headers, conditions)
 
 
-def connection_class(refusals: Refusals, lane: Lane | None) -> type[BoundedProtocol]:
-    """The class that uvicorn instantiates for each connection; without a lane it only applies the bounds."""
-    shared = {"refusals": refusals, "lane": lane}
-    return cast("type[BoundedProtocol]", type("Connection", (LaneProtocol if lane else BoundedProtocol,), shared))
+def connection_class(
+    refusals: Refusals, lane: Lane | None, protocol: type[LaneProtocol] = LaneProtocol, **shared: object
+) -> type[BoundedProtocol]:
+    """The class that uvicorn instantiates for each connection; without a lane it only applies the bounds.
+
+    `shared` is what a `protocol` that does more has for all connections.
+    """
+    shared |= {"refusals": refusals, "lane": lane}
+    return cast("type[BoundedProtocol]", type("Connection", (protocol if lane else BoundedProtocol,), shared))

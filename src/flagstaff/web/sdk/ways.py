@@ -1,11 +1,11 @@
 """The kinds of requests that the lane answers."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from flagstaff.runtime.sdk_keys import Access
 from flagstaff.web.edge.errors import Problem
-from flagstaff.web.sdk.entity_tags import Headers
+from flagstaff.web.sdk.entity_tags import Header, Headers
 from flagstaff.web.sdk.evaluate import PATH, Evaluate, sdk_key_in
 from flagstaff.web.sdk.ofrep.answers import Ofrep
 from flagstaff.web.sdk.ofrep.errors import PATH as OFREP_PATH
@@ -26,14 +26,14 @@ class Way(NamedTuple):
     key_in: Callable[[Headers], str]
     find: Callable[[str], Access | None]
     admit: Callable[[Hashable], None]
-    answer: Callable[[Access, bytes, Headers], tuple[str, bytes | None, int] | None]
+    answer: Callable[[Access, bytes, Sequence[Header]], tuple[str, bytes | None, int] | None]
     form: Callable[[Problem], Problem]
 
 
 def evaluate_way(evaluate: Evaluate) -> Way:
     """Evaluations of all flags."""
 
-    def answer(access: Access, body: bytes, _: Headers) -> tuple[str, bytes, int]:
+    def answer(access: Access, body: bytes, _: Sequence[Header]) -> tuple[str, bytes, int]:
         return "", *evaluate.answer(access, body)
 
     return Way(PATH, sdk_key_in, evaluate.find, evaluate.admit, answer, lambda problem: problem)

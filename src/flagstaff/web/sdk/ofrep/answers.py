@@ -1,5 +1,7 @@
 """OFREP independent of the framework: the route and the lane pass it a request's parts and send its answers."""
 
+from collections.abc import Sequence
+
 from flagstaff.evaluation.dialects import Rendered, write_alone
 from flagstaff.evaluation.ofrep import OFREP
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
@@ -7,7 +9,7 @@ from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.runtime.sdk_keys import Access, SdkKeys
 from flagstaff.runtime.translations import Translations
 from flagstaff.web.sdk.access import not_valid, open_access
-from flagstaff.web.sdk.entity_tags import Headers, has_answer
+from flagstaff.web.sdk.entity_tags import Header, Headers, has_answer
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.ofrep.requests import IDENTIFIERS, credential_in, read_request
 from flagstaff.web.sdk.revisions import demanded_in
@@ -58,7 +60,9 @@ class Ofrep:
         context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
         return write_alone(OFREP, environment, self._evaluations.one_flag(environment, context, flag_key))
 
-    def answer_at_once(self, access: Access, body: bytes, headers: Headers) -> tuple[str, bytes | None, int] | None:
+    def answer_at_once(
+        self, access: Access, body: bytes, headers: Sequence[Header]
+    ) -> tuple[str, bytes | None, int] | None:
         """The tag, the body and the revision of an answer about all flags; no body for a client that has it.
 
         None if there is something to wait for.
@@ -73,8 +77,8 @@ class Ofrep:
         if not self._use(access):
             raise not_valid()
         answer = self._answer_in(translation, environment, body)
-        return answer.tag, None if has_answer(headers, answer.tag) else answer.body, environment.revision
+        has_body = not headers or not has_answer(headers, answer.tag)
+        return answer.tag, answer.body if has_body else None, environment.revision
 
     def _answer_in(self, translation: Translation, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
-        context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
-        return self._evaluations.all_flags(translation, environment, context)
+        return self._evaluations.all_flags_for(translation, environment, read_request(body), IDENTIFIERS)

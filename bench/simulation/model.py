@@ -1,0 +1,158 @@
+"""How a toggle reaches all instances, as storage/instances.py and runtime/propagation.py do it, in simulated time.
+
+The instance that makes the change commits it, and PostgreSQL notifies the others, which load it. The first one loads
+it, reads the leases, and sends a question, which each other instance answers when it has loaded. Notifications are sent
+one after the other, because PostgreSQL commits those that notify in one order. Each one is delivered to every instance.
+The question is repeated every 250 ms until all have answered.
+"""
+
+import random
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+import simpy
+
+from bench.simulation.delays import Delays, draw
+
+ASK_AGAIN_SECONDS = 0.25
+CONFIRM_SECONDS = 5.0
+LEASE_SECONDS = 3.0
+_PAUSE_SECONDS = 0.2  # from a toggle's response to the next toggle
+
+Steps = Generator[simpy.Event, Any, None]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is simulated. Delays are seconds."""
+
+    instances: int
+    shared_cores: int | None = None
+    """The cores that everything shares, as in the measurement; None: each instance has its own."""
+    database_cores: int = 8
+    round_trip: float = 0.0
+    """Of the network, for each query, in addition to what was measured on one machine."""
+    toggle_queries: int = 12
+    """The queries, one after the other, of a toggle."""
+    slow_factor: float = 1.0
+    """How many times as long one of the instances takes to load."""
+    stopped_at: float | None = None
+    """When one of the instances is paused for good."""
+
+
+@dataclass(frozen=True)
+class Toggle:
+    """A toggle: when its request came, and durations from there in seconds."""
+
+    at: float
+    response: float
+    spread: float
+    """From the commit until the last instance that answered served the change."""
+    is_confirmed: bool
+    """Whether every instance with a lease had confirmed it in time; otherwise its response was a 503."""
+
+
+class Fleet:
+    """Instances on one PostgreSQL, and a client that toggles at one of them."""
+
+    def __init__(self, setting: Setting, delays: Delays, seed: int) -> None:
+        self._setting = setting
+        self._delays = delays
+        self._chance = random.Random(seed)
+        self._now = simpy.Environment()
+        shared = setting.shared_cores
+        self._database = simpy.Resource(self._now, shared or setting.database_cores)
+        own = None if shared else [simpy.Resource(self._now, 1) for _ in range(setting.instances)]
+        self._core: Callable[[int], simpy.Resource] = own.__getitem__ if own else lambda _: self._database
+        self._commits = simpy.Resource(self._now, 1)
+        self.toggles: list[Toggle] = []
+
+    def run(self, toggles: int) -> list[Toggle]:
+        """Toggle one after the other."""
+        self._now.run(self._now.process(self._toggle_again_and_again(toggles)))
+        return self.toggles
+
+    def _toggle_again_and_again(self, toggles: int) -> Steps:
+        for _ in range(toggles):
+            yield self._now.process(self._toggle())
+            yield self._now.timeout(_PAUSE_SECONDS)
+
+    def _toggle(self) -> Steps:
+        began = self._now.now
+        reload, read = self._draw("reload"), self._draw("read")
+        whole = self._draw("toggle")
+        yield from self._work(0, max(0.0, whole - reload - read), queries=self._setting.toggle_queries)
+        committed = self._now.now
+        others = range(1, self._setting.instances)
+        loaded = {other: self._now.process(self._hear_and_load(other)) for other in others}
+        yield from self._work(0, reload, queries=3)
+        yield from self._work(0, read, queries=1)
+        answered: set[int] = set()
+        deadline = self._now.now + CONFIRM_SECONDS
+        while missing := [each for each in others if each not in answered and not self._has_lapsed(each)]:
+            if self._now.now >= deadline:
+                break
+            yield from self._send(0)
+            answers = [self._now.process(self._answer(each, loaded[each], answered)) for each in others]
+            pause = self._now.timeout(min(ASK_AGAIN_SECONDS, deadline - self._now.now))
+            yield self._now.all_of([answers[each - 1] for each in missing]) | pause
+            if not answered.issuperset(missing):
+                yield from self._work(0, self._draw("read"), queries=1)
+        served = max((each.value for each in loaded.values() if each.processed), default=self._now.now)
+        self.toggles.append(Toggle(began, self._now.now - began, max(0.0, served - committed), not missing))
+
+    def _hear_and_load(self, instance: int) -> Generator[simpy.Event, Any, float]:
+        """An instance is notified of the change and loads it; returns when."""
+        yield self._now.timeout(max(0.0, self._draw("delivery") - self._draw("send")) + self._setting.round_trip / 2)
+        if self._is_stopped(instance):
+            yield self._now.event()
+        factor = self._setting.slow_factor if instance == 1 else 1.0
+        yield from self._work(instance, self._draw("reload") * factor, queries=3)
+        return self._now.now
+
+    def _answer(self, instance: int, loaded: simpy.Event, answered: set[int]) -> Steps:
+        """An instance receives the question, and answers when it has loaded the change."""
+        yield self._now.timeout(self._setting.round_trip / 2)
+        yield from self._work(instance, self._draw("message"))
+        if self._is_stopped(instance):
+            yield self._now.event()
+        yield loaded
+        yield from self._send(instance)
+        yield self._now.timeout(self._setting.round_trip / 2)
+        yield from self._work(0, self._draw("message"))
+        answered.add(instance)
+
+    def _send(self, instance: int) -> Steps:
+        """A transaction that notifies: in one order with all others, and delivered to every instance."""
+        yield self._now.timeout(self._setting.round_trip / 2)
+        with self._commits.request() as turn:
+            yield turn
+            yield from self._use(self._database, self._draw("send") / 2)
+        yield from self._use(self._core(instance), self._draw("send") / 2)
+        yield self._now.timeout(self._setting.round_trip / 2)
+        # The others ignore it, but PostgreSQL wakes the session of each, and they read it.
+        self._now.process(self._use(self._database, self._draw("message") * max(0, self._setting.instances - 2)))
+
+    def _work(self, instance: int, seconds: float, queries: int = 0) -> Steps:
+        """What takes so long on one idle machine: half of it at the instance, half in PostgreSQL."""
+        yield from self._use(self._core(instance), seconds / 2)
+        yield self._now.timeout(queries * self._setting.round_trip)
+        yield from self._use(self._database, seconds / 2)
+
+    def _use(self, core: simpy.Resource, seconds: float) -> Steps:
+        with core.request() as turn:
+            yield turn
+            yield self._now.timeout(seconds)
+
+    def _is_stopped(self, instance: int) -> bool:
+        at = self._setting.stopped_at
+        return instance == 1 and at is not None and self._now.now >= at
+
+    def _has_lapsed(self, instance: int) -> bool:
+        """Whether its lease has, as seen by the others: on average, they saw its latest renewal when it stopped."""
+        at = self._setting.stopped_at
+        return at is not None and instance == 1 and self._now.now >= at + LEASE_SECONDS
+
+    def _draw(self, name: str) -> float:
+        return draw(self._chance, getattr(self._delays, name))

@@ -1,0 +1,40 @@
+/** Puts changes back as they were. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client } from "./client";
+import { ask } from "./problem";
+import type { components } from "./schema";
+
+export type Alteration = components["schemas"]["AlterationOut"];
+
+const PATH = "/api/projects/{project_id}/changes/{change_id}/restore";
+
+interface Options {
+  readonly dry_run?: boolean;
+  readonly if_unchanged?: boolean;
+}
+
+export function restoreChange(projectId: string, changeId: string, { dry_run = false, if_unchanged = false }: Options) {
+  const params = { path: { project_id: projectId, change_id: changeId } };
+  return ask(client.POST(PATH, { params, body: { dry_run, if_unchanged } }));
+}
+
+/** What putting back a change would alter now. */
+export function dryRunQuery(projectId: string, changeId: string) {
+  return queryOptions({
+    queryKey: ["restore", projectId, changeId],
+    queryFn: () => restoreChange(projectId, changeId, { dry_run: true }),
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export function useRestoreChange(projectId: string, changeId: string) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: () => restoreChange(projectId, changeId, {}),
+    // It may have been any resource. The dry run would only be told that there is nothing left to put back.
+    onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "restore" }),
+  });
+}

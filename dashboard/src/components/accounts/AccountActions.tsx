@@ -1,0 +1,67 @@
+/** What an administrator can do about an account, each after a confirmation that says what ends and what stays. */
+
+import { Group } from "@mantine/core";
+import { type AdministeredAccount, type AccountUpdate, useUpdateAccount } from "../../api/administration";
+import { useDialog } from "../../lib/useDialog";
+import { administration as texts } from "../../texts/administration";
+import { ConfirmDialog } from "../shared/ConfirmDialog";
+import { GuardedButton } from "../shared/GuardedButton";
+
+interface Props {
+  readonly account: AdministeredAccount;
+  readonly isSelf: boolean;
+}
+
+export function AccountActions({ account, isSelf }: Props) {
+  const { administrator, active } = account;
+  return (
+    <Group gap="xs">
+      <Action
+        account={account}
+        isSelf={isSelf}
+        update={{ administrator: !administrator }}
+        name={administrator ? texts.demote : texts.promote}
+        heading={administrator ? texts.demoteHeading : texts.promoteHeading}
+        text={administrator ? texts.demoteText : texts.promoteText}
+      />
+      <Action
+        account={account}
+        isSelf={isSelf}
+        update={{ active: !active }}
+        name={active ? texts.deactivate : texts.reactivate}
+        heading={active ? texts.deactivateHeading : texts.reactivateHeading}
+        text={active ? texts.deactivateText : texts.reactivateText}
+      />
+    </Group>
+  );
+}
+
+interface ActionProps extends Props {
+  readonly update: AccountUpdate;
+  readonly name: string;
+  readonly heading: (email: string) => string;
+  readonly text: string;
+}
+
+function Action({ account, isSelf, update, name, heading, text }: ActionProps) {
+  const confirmation = useDialog();
+  const { mutateAsync } = useUpdateAccount(account.id);
+  const confirm = async () => {
+    await mutateAsync(update);
+    confirmation.props.onClose();
+  };
+  return (
+    <>
+      <GuardedButton variant="default" refusal={isSelf ? texts.self : null} onClick={confirmation.open}>
+        {name}
+      </GuardedButton>
+      <ConfirmDialog
+        title={heading(account.email)}
+        consequence={text}
+        action={name}
+        onConfirm={confirm}
+        {...confirmation.props}
+      />
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+/** What distinguishes an account from an ordinary one, as chips. */
+
+import type { AdministeredAccount } from "../../api/administration";
+import { administration } from "../../texts/administration";
+import classes from "../flags/Tags.module.css";
+
+export function AccountTags({ account }: { account: AdministeredAccount }) {
+  const tags = [
+    ...(account.active ? [] : [administration.deactivated]),
+    ...(account.administrator ? [administration.administrator] : []),
+    ...(account.second_factor ? [administration.secondFactor] : []),
+  ];
+  if (tags.length === 0) return null;
+  return (
+    <ul className={classes.tags} aria-label={administration.state}>
+      {tags.map((tag) => (
+        <li key={tag} className={classes.tag}>
+          {tag}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,32 @@
+/** Adds a passkey: the password and a name, and then the browser asks. */
+
+import { useForm } from "@mantine/form";
+import { useAddPasskey } from "../../api/twoFactor";
+import { deviceName } from "../../lib/deviceName";
+import { notifyDone } from "../../lib/notify";
+import { t } from "../../texts";
+import { twoFactor as texts } from "../../texts/twoFactor";
+import { PasswordField } from "./AccountForm";
+import { DialogForm } from "../shared/DialogForm";
+import type { OnChanged } from "./FactorDialog";
+import { NameField } from "../shared/fields";
+
+interface Props {
+  readonly onChanged: OnChanged;
+  readonly onClose: () => void;
+}
+
+export default function AddPasskey({ onChanged, onClose }: Props) {
+  const form = useForm({ initialValues: { name: deviceName(navigator.userAgent), current_password: "" } });
+  const { mutateAsync: add } = useAddPasskey();
+  const submit = async (values: typeof form.values) => {
+    onChanged(await add(values));
+    notifyDone(texts.added);
+  };
+  return (
+    <DialogForm form={form} action={texts.addPasskey} onSubmit={submit} onClose={onClose}>
+      <NameField description={texts.addPasskeyHint} {...form.getInputProps("name")} />
+      <PasswordField label={t.accounts.currentPassword} {...form.getInputProps("current_password")} />
+    </DialogForm>
+  );
+}

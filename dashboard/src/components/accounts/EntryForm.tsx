@@ -1,0 +1,30 @@
+/** A form by which people enter with a password, and the identity providers that they can use instead. */
+
+import { useState } from "react";
+import { providerDemandedBy } from "../../api/singleSignOn";
+import { AccountForm, type AccountFormProps } from "./AccountForm";
+import { ProviderButtons } from "./ProviderButtons";
+
+interface Props<Values extends object> extends AccountFormProps<Values> {
+  /** The path of the page to go on with. */
+  readonly returnTo: string;
+}
+
+export function EntryForm<Values extends object>({ returnTo, onSubmit, ...rest }: Props<Values>) {
+  const [demanded, setDemanded] = useState<string | null>(null);
+  const submit = async (values: Values) => {
+    setDemanded(null);
+    try {
+      await onSubmit(values);
+    } catch (error) {
+      setDemanded(providerDemandedBy(error));
+      throw error;
+    }
+  };
+  return (
+    <>
+      <AccountForm onSubmit={submit} {...rest} />
+      <ProviderButtons returnTo={returnTo} demanded={demanded} />
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+/** Signs in with a passkey instead of email and password; nothing in browsers that have none. */
+
+import { Button } from "@mantine/core";
+import { usePasskeySignIn } from "../../api/passkeyLogin";
+import { lineOf } from "../../api/problem";
+import { hasPasskeys } from "../../lib/passkeys";
+import { secondFactor } from "../../texts/secondFactor";
+import { Refusal } from "../shared/Refusal";
+
+export function PasskeySignIn({ onDone }: { onDone: () => Promise<void> }) {
+  const { mutate: signIn, isPending, error } = usePasskeySignIn();
+  if (!hasPasskeys()) return null;
+  return (
+    <>
+      <Button fullWidth variant="default" loading={isPending} onClick={() => signIn(undefined, { onSuccess: onDone })}>
+        {secondFactor.signInWithPasskey}
+      </Button>
+      <Refusal text={error ? lineOf(error) : null} />
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+/** The identity providers at which people can sign in; nothing if there are none. */
+
+import { Button, Divider, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { lineOf } from "../../api/problem";
+import { type Provider, providersQuery, useBeginSignIn } from "../../api/singleSignOn";
+import { singleSignOn as texts } from "../../texts/singleSignOn";
+import { Refusal } from "../shared/Refusal";
+
+interface Props {
+  /** The path of the page to go on with. */
+  readonly returnTo: string;
+  /** The key of the provider that the account needs, which gets the focus. */
+  readonly demanded: string | null;
+}
+
+export function ProviderButtons({ returnTo, demanded }: Props) {
+  const { data: providers = [] } = useQuery({ ...providersQuery, staleTime: "static" });
+  const { mutate: begin, isPending, variables, error } = useBeginSignIn(returnTo);
+  if (providers.length === 0) return null;
+  return (
+    <Stack gap="sm">
+      <Divider label={texts.or} />
+      {providers.map((each) => (
+        <ProviderButton
+          key={each.key}
+          provider={each}
+          isDemanded={each.key === demanded}
+          isPending={isPending && variables.key === each.key}
+          onClick={() => begin(each)}
+        />
+      ))}
+      <Refusal text={error ? lineOf(error) : null} />
+    </Stack>
+  );
+}
+
+interface ButtonProps {
+  readonly provider: Provider;
+  readonly isDemanded: boolean;
+  readonly isPending: boolean;
+  readonly onClick: () => void;
+}
+
+function ProviderButton({ provider, isDemanded, isPending, onClick }: ButtonProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isDemanded) button.current?.focus();
+  }, [isDemanded]);
+  return (
+    <Button ref={button} fullWidth variant={isDemanded ? "filled" : "default"} loading={isPending} onClick={onClick}>
+      {texts.continueWith(provider.name)}
+    </Button>
+  );
+}

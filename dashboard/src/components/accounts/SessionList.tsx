@@ -1,0 +1,84 @@
+/** Where the account is signed in. Each session but this one can be ended here; this one ends by signing out. */
+
+import { Button, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
+import { sessionsQuery, type SignIn, useEndSession } from "../../api/sessions";
+import { useDialog } from "../../lib/useDialog";
+import { sessions as texts } from "../../texts/sessions";
+import { ConfirmDialog } from "../shared/ConfirmDialog";
+import classes from "../projects/Members.module.css";
+import { RowsSkeleton } from "../shared/PageSkeleton";
+import { LoadFailed } from "../shared/ProblemPage";
+import { When } from "../shared/When";
+
+export function SessionList() {
+  const { data: sessions, error, refetch } = useQuery(sessionsQuery);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { mutateAsync: end } = useEndSession();
+  return (
+    <Stack gap="md" mt="xl">
+      <Title order={2} ref={heading} tabIndex={-1}>
+        {texts.heading}
+      </Title>
+      {error && !sessions && <LoadFailed error={error} onRetry={refetch} />}
+      {!sessions && !error && <RowsSkeleton rows={2} height={56} />}
+      {sessions && (
+        <ul className={classes.list} aria-label={texts.heading}>
+          {sessions.map((each) => (
+            <SessionRow
+              key={each.id}
+              session={each}
+              current={each.current}
+              onEnd={end}
+              onEnded={() => heading.current?.focus()}
+            />
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}
+
+interface RowProps {
+  readonly session: Omit<SignIn, "current">;
+  readonly current?: boolean;
+  readonly onEnd: (id: string) => Promise<unknown>;
+  readonly onEnded: () => void;
+}
+
+export function SessionRow({ session, current = false, onEnd, onEnded }: RowProps) {
+  const { id, address, last_seen_at: lastSeen } = session;
+  const device = session.device ?? texts.unknownDevice;
+  const ending = useDialog();
+  const end = async () => {
+    await onEnd(id);
+    onEnded();
+  };
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{device}</span>
+        <span className={classes.roles}>
+          {address ?? texts.unknownAddress} · {texts.lastSeen} <When at={lastSeen} />
+        </span>
+      </div>
+      {current ? (
+        <Text c="dimmed" size="sm">
+          {texts.current}
+        </Text>
+      ) : (
+        <Button variant="default" size="compact-sm" aria-label={texts.endOf(device)} onClick={ending.open}>
+          {texts.end}
+        </Button>
+      )}
+      <ConfirmDialog
+        title={texts.endHeading}
+        consequence={texts.endText(device)}
+        action={texts.end}
+        onConfirm={end}
+        {...ending.props}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,27 @@
+/** For people whom a page that demands a second factor has sent to their account: what to do, and then the way back. */
+
+import { Alert, Button, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { twoFactorQuery } from "../../api/twoFactor";
+import { safeNext } from "../../lib/search";
+import { twoFactor as texts } from "../../texts/twoFactor";
+
+export function WayBack({ next }: { next: string }) {
+  const { data: state } = useQuery(twoFactorQuery);
+  const navigate = useNavigate();
+  if (!state) return null;
+  const isMet = state.meets_demand;
+  return (
+    <Alert role="status" color={isMet ? "live" : "signal"} variant="light" py="xs" mb="lg">
+      <Group gap="xs" justify="space-between">
+        <Text size="sm">{isMet ? texts.metNote : texts.demandedNote}</Text>
+        {isMet && (
+          <Button size="xs" onClick={() => void navigate({ href: safeNext(next) })}>
+            {texts.goBack}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}

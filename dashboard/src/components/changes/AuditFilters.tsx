@@ -1,0 +1,103 @@
+/** Filters of a project's audit. The selection is in the URL. */
+
+import { NativeSelect, TextInput } from "@mantine/core";
+import type { Environment } from "../../api/client";
+import type { AuditSearch } from "../../lib/auditFilter";
+import { useTyped } from "../../lib/useTyped";
+import { restore as texts } from "../../texts/restore";
+import classes from "../history/History.module.css";
+
+interface Props {
+  readonly environments: readonly Environment[];
+  readonly search: AuditSearch;
+  readonly onChange: (search: AuditSearch) => void;
+}
+
+const ACTIONS = [
+  "flag.created",
+  "flag.updated",
+  "flag.toggled",
+  "flag.archived",
+  "flag.unarchived",
+  "flag.deleted",
+  "rule.created",
+  "rule.updated",
+  "rule.deleted",
+  "segment.created",
+  "segment.updated",
+  "segment.deleted",
+  "project.created",
+  "project.updated",
+  "project.key_regenerated",
+  "environment.created",
+  "environment.updated",
+  "environment.deleted",
+  "sdk_key.created",
+  "sdk_key.revoked",
+  "member.added",
+  "member.updated",
+  "member.removed",
+  "member.joined",
+  "invitation.created",
+  "invitation.sent",
+  "invitation.accepted",
+  "invitation.deleted",
+  "token.created",
+  "token.deleted",
+];
+const TYPING_MILLISECONDS = 300;
+
+export function AuditFilters({ environments, search, onChange }: Props) {
+  const choose = (part: Readonly<Partial<Record<keyof AuditSearch, string>>>) => onChange({ ...search, ...part });
+  return (
+    <search className={classes.filters}>
+      <Typed label={texts.actor} value={search.actor} onChange={(actor) => choose({ actor })} />
+      <NativeSelect
+        label={texts.action}
+        value={search.action ?? ""}
+        onChange={(event) => choose({ action: event.currentTarget.value })}
+        data={[
+          { value: "", label: texts.actionAny },
+          ...ACTIONS.map((value) => ({ value, label: texts.actionName(value) })),
+        ]}
+      />
+      <Typed label={texts.flag} value={search.flag} onChange={(flag) => choose({ flag })} />
+      <NativeSelect
+        label={texts.environment}
+        value={search.environment ?? ""}
+        onChange={(event) => choose({ environment: event.currentTarget.value })}
+        data={[
+          { value: "", label: texts.environmentAny },
+          ...environments.map(({ key, name }) => ({ value: key, label: name })),
+        ]}
+      />
+      <TextInput
+        type="datetime-local"
+        miw={0}
+        label={texts.since}
+        value={search.since ?? ""}
+        onChange={(event) => choose({ since: event.currentTarget.value })}
+      />
+      <TextInput
+        type="datetime-local"
+        miw={0}
+        label={texts.until}
+        value={search.until ?? ""}
+        onChange={(event) => choose({ until: event.currentTarget.value })}
+      />
+    </search>
+  );
+}
+
+function Typed(props: { label: string; value: string | undefined; onChange: (value: string) => void }) {
+  const { typed, type } = useTyped(props.value ?? "", TYPING_MILLISECONDS, props.onChange);
+  return (
+    <TextInput
+      label={props.label}
+      value={typed}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={(event) => type(event.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,82 @@
+/** Changes in words, each with its values before and after. */
+
+import { VisuallyHidden } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Change } from "../../api/changes";
+import { type FieldChange, fieldChanges, subjectOf, verbOf } from "../../lib/changes";
+import { exactly } from "../../lib/time";
+import { changes as changeTexts } from "../../texts/changes";
+import { restore as texts } from "../../texts/restore";
+import { When } from "../shared/When";
+import classes from "./ChangeRows.module.css";
+import { RestoreButton } from "./RestoreButton";
+
+export interface ChangeRowsProps {
+  readonly items: readonly Change[];
+  /** By the flags' ids. */
+  readonly flagNames: ReadonlyMap<string, string>;
+  /** The project in which the changes can be put back; without one, they cannot. */
+  readonly projectId?: string;
+  /** Whether times are exact, instead of as people say them. */
+  readonly exact?: boolean;
+  /** The name of what was changed, as a link. */
+  readonly linked?: (change: Change, name: string) => ReactNode;
+}
+
+export function ChangeRows({ items, flagNames, projectId, exact = false, linked }: ChangeRowsProps) {
+  return (
+    <ol className={classes.list}>
+      {items.map((each) => {
+        const who = each.actor.email ?? changeTexts.commandLine;
+        const subject = subjectOf(each, flagNames);
+        return (
+          <li key={each.id} className={classes.change}>
+            <div className={classes.sentence}>
+              <span>
+                <span className={classes.who}>{who}</span>
+                {each.actor.token && changeTexts.withToken(each.actor.token.name)} {verbOf(each)}{" "}
+                <span className={classes.what}>{linked ? linked(each, subject) : subject}</span>
+                {each.restores !== null && <span className={classes.restores}> ({texts.restores})</span>}
+              </span>
+              <span className={classes.when}>
+                {projectId !== undefined && (
+                  <RestoreButton projectId={projectId} change={each} words={`${who} ${verbOf(each)} ${subject}`} />
+                )}
+                {exact ? <time dateTime={each.at}>{exactly(each.at)}</time> : <When at={each.at} />}
+              </span>
+            </div>
+            <ChangedFields fields={fieldChanges(each)} />
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+export function ChangedFields({ fields }: { fields: readonly FieldChange[] }) {
+  if (fields.length === 0) return null;
+  return (
+    <dl className={classes.fields}>
+      {fields.map(({ field, before, after }) => (
+        <div key={field} className={classes.field}>
+          <dt>{changeTexts.fields[field] ?? field}</dt>
+          <dd>
+            {before !== null && (
+              <del>
+                <VisuallyHidden>{changeTexts.before} </VisuallyHidden>
+                {before}
+              </del>
+            )}
+            {before !== null && after !== null && <span aria-hidden> → </span>}
+            {after !== null && (
+              <ins>
+                <VisuallyHidden>{changeTexts.after} </VisuallyHidden>
+                {after}
+              </ins>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

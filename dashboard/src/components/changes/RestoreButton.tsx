@@ -1,0 +1,50 @@
+/** Offers to put back a change, if it is of a kind that can be. */
+
+import { lazy, Suspense } from "react";
+import type { Change } from "../../api/changes";
+import type { Permission } from "../../api/members";
+import { useEnvironments } from "../../lib/useHere";
+import { useDialog } from "../../lib/useDialog";
+import { restore as texts } from "../../texts/restore";
+import { GuardedButton } from "../shared/GuardedButton";
+
+const RestoreDialog = lazy(() => import("./RestoreDialog"));
+
+const NEEDS: Readonly<Record<string, Permission>> = {
+  flag: "flags:write",
+  rule: "rules:write",
+  segment: "segments:write",
+};
+
+interface Props {
+  readonly projectId: string;
+  readonly change: Change;
+  /** The change in words. */
+  readonly words: string;
+}
+
+export function RestoreButton({ projectId, change, words }: Props) {
+  const dialog = useDialog();
+  const environments = useEnvironments();
+  const [kind = "", verb] = change.action.split(".");
+  const needs = NEEDS[kind];
+  if (needs === undefined || verb === "created") return null;
+  return (
+    <>
+      <GuardedButton
+        needs={needs}
+        within={environments.find((each) => each.id === change.environment_id)}
+        variant="subtle"
+        size="compact-xs"
+        label={texts.restoreOf(words)}
+        onClick={dialog.open}
+        flex="none"
+      >
+        {texts.restore}
+      </GuardedButton>
+      <Suspense>
+        {dialog.props.opened && <RestoreDialog projectId={projectId} changeId={change.id} {...dialog.props} />}
+      </Suspense>
+    </>
+  );
+}

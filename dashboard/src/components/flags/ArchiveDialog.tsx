@@ -1,0 +1,44 @@
+/** Asks before a flag is archived, and says how often it was evaluated lately. */
+
+import { useMounted } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { Flag, FlagPath } from "../../api/client";
+import { useArchiveFlag } from "../../api/archive";
+import { summaryQuery } from "../../api/history";
+import type { DialogProps } from "../../lib/useDialog";
+import { archive as texts } from "../../texts/archive";
+import { ConfirmDialog } from "../shared/ConfirmDialog";
+
+interface Props extends DialogProps {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+}
+
+export default function ArchiveDialog({ path, flag, opened, onClose }: Props) {
+  const isMounted = useMounted(); // a dialog that opens later notes what had the focus, to give it back
+  const navigate = useNavigate();
+  const { mutateAsync: archive } = useArchiveFlag(path);
+  const { data: summary } = useQuery(summaryQuery(path, "day", { flagKey: flag.key }));
+  const intervals = summary?.flags[flag.key] ?? [];
+  const on = intervals.reduce((sum, each) => sum + each.on, 0);
+  const all = intervals.reduce((sum, each) => sum + each.off, on);
+  const archiveIt = async () => {
+    await archive();
+    await navigate({
+      to: "/projects/$projectId/environments/$environmentId",
+      params: { projectId: path.project_id, environmentId: path.env_id },
+      replace: true,
+    });
+  };
+  return (
+    <ConfirmDialog
+      title={texts.ask(flag.name)}
+      consequence={[texts.consequence, ...(summary ? [texts.lastDay(all, on)] : [])].join(" ")}
+      action={texts.archive}
+      onConfirm={archiveIt}
+      opened={opened && isMounted}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,40 @@
+/** In place of the switch of a flag that is archived: since when, what it will be when it is back, and the way back. */
+
+import { Text } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { audienceInFull, type RulesInForce } from "../../lib/audience";
+import type { FlagPlace } from "../../lib/flagPlace";
+import { t } from "../../texts";
+import { archive as texts } from "../../texts/archive";
+import { EnvironmentBadge } from "../projects/EnvironmentBadge";
+import { When } from "../shared/When";
+import { ArchivedTools } from "./ArchivedTools";
+import classes from "./FlagHeading.module.css";
+
+type Props = Omit<FlagPlace, "project"> & { readonly rulesInForce: RulesInForce | null };
+
+export default function ArchivedState({ environment, path, flag, rulesInForce }: Props) {
+  const navigate = useNavigate();
+  const leave = () =>
+    void navigate({
+      to: "/projects/$projectId/environments/$environmentId/archived",
+      params: { projectId: path.project_id, environmentId: path.env_id },
+      replace: true,
+    });
+  return (
+    <section className={classes.state} aria-label={t.flag.state}>
+      <div className={classes.words}>
+        <Text>
+          {texts.since} <When at={flag.archived_at ?? flag.updated_at} />. {texts.inNoAnswer}
+        </Text>
+        {rulesInForce && (
+          <Text size="sm" c="dimmed" className="break">
+            {texts.comesBack(audienceInFull(flag, rulesInForce))}
+          </Text>
+        )}
+      </div>
+      <ArchivedTools path={path} flag={flag} onDeleted={leave} />
+      <EnvironmentBadge environment={environment} />
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+/** The two things that can be done with an archived flag. */
+
+import { Group } from "@mantine/core";
+import type { Flag, FlagPath } from "../../api/client";
+import { useDeleteFlag, useUnarchiveFlag } from "../../api/archive";
+import { notifyRefused } from "../../lib/notify";
+import { useDialog } from "../../lib/useDialog";
+import { t } from "../../texts";
+import { archive as texts } from "../../texts/archive";
+import { DeleteDialog } from "../shared/ConfirmDialog";
+import { GuardedButton } from "../shared/GuardedButton";
+
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly onUnarchived?: () => void;
+  readonly onDeleted: () => void;
+}
+
+export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
+  const deletion = useDialog();
+  const { mutate: unarchive, isPending } = useUnarchiveFlag(path);
+  const { mutateAsync: deleteFlag } = useDeleteFlag(path, flag.name);
+  const putBack = () =>
+    unarchive(undefined, {
+      onSuccess: () => onUnarchived?.(),
+      onError: (error) => notifyRefused(texts.notUnarchived(flag.name), error),
+    });
+  const remove = async () => {
+    await deleteFlag();
+    onDeleted();
+  };
+  return (
+    <Group gap="xs" flex="none">
+      <GuardedButton
+        needs="flags:write"
+        variant="default"
+        size="xs"
+        label={texts.unarchiveOf(flag.name)}
+        loading={isPending}
+        onClick={putBack}
+      >
+        {texts.unarchive}
+      </GuardedButton>
+      <GuardedButton
+        needs="flags:write"
+        variant="default"
+        size="xs"
+        label={texts.deleteOf(flag.name)}
+        onClick={deletion.open}
+      >
+        {texts.delete}
+      </GuardedButton>
+      <DeleteDialog
+        name={flag.name}
+        consequence={t.deletion.flag}
+        onDelete={remove}
+        saysSo={false}
+        {...deletion.props}
+      />
+    </Group>
+  );
+}

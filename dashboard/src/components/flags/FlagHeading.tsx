@@ -1,0 +1,125 @@
+/** The top of a flag's page: its name, and whether it is on. */
+
+import { Container, Spoiler, Text, Title } from "@mantine/core";
+import { lazy, type ReactNode, Suspense, useReducer } from "react";
+import { isProduction } from "../../api/environments";
+import { useSwitchFlag } from "../../api/flags";
+import { audienceInFull, type RulesInForce } from "../../lib/audience";
+import { type FlagPlace, isArchived } from "../../lib/flagPlace";
+import { notifyRefused } from "../../lib/notify";
+import { useDialog } from "../../lib/useDialog";
+import { useTitle } from "../../lib/useTitle";
+import { t } from "../../texts";
+import { archive } from "../../texts/archive";
+import { CopyIcon } from "../shared/CopyButton";
+import { Dialog } from "../shared/Dialog";
+import { EditMenu } from "../shared/EditMenu";
+import { IconArchive } from "../shared/icons";
+import { EnvironmentBadge } from "../projects/EnvironmentBadge";
+import classes from "./FlagHeading.module.css";
+import { Tags } from "./Tags";
+import { StateSwitch } from "./StateSwitch";
+import { When } from "../shared/When";
+
+const Propagation = lazy(() => import("./Propagation"));
+const EditFlagForm = lazy(() => import("./EditFlagForm"));
+const ArchiveDialog = lazy(() => import("./ArchiveDialog"));
+const ArchivedState = lazy(() => import("./ArchivedState"));
+
+/** About three lines: the switch stays on the first screen. */
+const DESCRIPTION_HEIGHT = 72;
+
+type Props = FlagPlace & { readonly rulesInForce: RulesInForce | null; readonly children: ReactNode };
+
+export function FlagHeading({ environment, path, flag, rulesInForce, children }: Props) {
+  useTitle(flag.name);
+  const { mutate } = useSwitchFlag(path, ({ enabled }, error) =>
+    notifyRefused(t.flags.notSwitched(flag.name, enabled), error),
+  );
+  const liveState = (
+    <section className={classes.state} data-on={flag.enabled || undefined} aria-label={t.flag.state}>
+      <StateSwitch
+        needs="flags:write"
+        size="large"
+        on={flag.enabled}
+        label={t.flags.switchLabel(flag.name)}
+        onChange={(enabled) => mutate({ flag, enabled })}
+      />
+      <div className={classes.words}>
+        <Text role="status" className="break">
+          {rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}
+        </Text>
+        {isProduction(environment) && (
+          <Text size="xs" c="dimmed">
+            {t.shell.productionNotice}
+          </Text>
+        )}
+        <Suspense>
+          <Propagation path={path} />
+        </Suspense>
+      </div>
+      <EnvironmentBadge environment={environment} />
+    </section>
+  );
+  return (
+    <Container size={1160} py="lg" pb={80}>
+      <div className={classes.title}>
+        <div className={classes.names}>
+          <Title order={1} className="break" lts="-0.015em">
+            {flag.name}
+          </Title>
+          <div className={classes.key}>
+            <code>{flag.key}</code>
+            <CopyIcon text={flag.key} label={t.flag.copyKey} />
+            <Text component="span" size="xs" c="dimmed">
+              {t.flag.created} <When at={flag.created_at} />, {t.flag.changed} <When at={flag.updated_at} />
+            </Text>
+          </div>
+          <Tags tags={flag.tags} />
+          {flag.description && (
+            <Spoiler maxHeight={DESCRIPTION_HEIGHT} showLabel={t.flag.showMore} hideLabel={t.flag.showLess} mt={4}>
+              <Text className={classes.description}>{flag.description}</Text>
+            </Spoiler>
+          )}
+        </div>
+        {!isArchived(flag) && <FlagTools path={path} flag={flag} />}
+      </div>
+      {isArchived(flag) ? (
+        <Suspense>
+          <ArchivedState path={path} flag={flag} environment={environment} rulesInForce={rulesInForce} />
+        </Suspense>
+      ) : (
+        liveState
+      )}
+      {children}
+    </Container>
+  );
+}
+
+function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
+  const editing = useDialog();
+  const archival = useDialog();
+  const [isArchivalLoaded, loadArchival] = useReducer(() => true, false);
+  const askToArchive = () => {
+    loadArchival();
+    archival.open();
+  };
+  return (
+    <>
+      <EditMenu
+        needs="flags:write"
+        label={t.actions}
+        deleteText={archive.archiveFlag}
+        deleteIcon={<IconArchive size={16} />}
+        onEdit={editing.open}
+        onDelete={askToArchive}
+        variant="default"
+        size={34}
+      />
+      <Dialog title={t.flags.editHeading} {...editing.props}>
+        <EditFlagForm path={path} flag={flag} onClose={editing.props.onClose} />
+      </Dialog>
+      <Suspense>{isArchivalLoaded && <ArchiveDialog path={path} flag={flag} {...archival.props} />}</Suspense>
+    </>
+  );
+}

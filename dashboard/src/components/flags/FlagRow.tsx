@@ -1,0 +1,97 @@
+/** A flag in the list. */
+
+import { Link } from "@tanstack/react-router";
+import { memo, useEffect, useRef } from "react";
+import { audienceInShort } from "../../lib/audience";
+import type { Day, FlagRow as Row } from "../../lib/flagRows";
+import { ago } from "../../lib/time";
+import { t } from "../../texts";
+import classes from "./FlagTable.module.css";
+import { Spark } from "./Spark";
+import { Tags } from "./Tags";
+import { StateSwitch } from "./StateSwitch";
+import { useNow, When } from "../shared/When";
+
+interface Props {
+  readonly row: Row;
+  readonly index: number;
+  readonly top: number;
+  /** Whether the user moved to this row by keyboard, so that it takes the focus when it appears. */
+  readonly takesFocus: boolean;
+  readonly onFocus: (index: number) => void;
+  readonly onSwitch: (row: Row, on: boolean) => void;
+}
+
+export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFocus, onSwitch }: Props) {
+  const { flag, rulesInForce, day } = row;
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (takesFocus) link.current?.focus({ preventScroll: true });
+  }, [takesFocus]);
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      tabIndex={-1}
+      className={classes.row}
+      data-off={!flag.enabled || undefined}
+      style={{ transform: `translateY(${top}px)` }}
+      onFocus={() => onFocus(index)}
+    >
+      <div role="cell" className={classes.state}>
+        <StateSwitch
+          needs="flags:write"
+          on={flag.enabled}
+          label={t.flags.switchLabel(flag.name)}
+          onChange={(on) => onSwitch(row, on)}
+        />
+      </div>
+      <div role="cell" className={classes.flag}>
+        <Link
+          ref={link}
+          to="/projects/$projectId/environments/$environmentId/flags/$flagId"
+          params={{ projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id }}
+          className={classes.link}
+        >
+          {flag.name}
+        </Link>
+        <div className={classes.details}>
+          <code className={classes.key}>{flag.key}</code>
+          {flag.description && <span className={classes.description}>{flag.description}</span>}
+          <Tags tags={flag.tags} most={TAGS_IN_A_ROW} />
+        </div>
+      </div>
+      <div role="cell" className={classes.audience}>
+        {rulesInForce && audienceInShort(flag, rulesInForce)}
+      </div>
+      <div role="cell" className={classes.day}>
+        {day && <LastDay day={day} />}
+      </div>
+      <div role="cell" className={classes.changed}>
+        <When at={flag.updated_at} />
+      </div>
+    </div>
+  );
+});
+
+const TAGS_IN_A_ROW = 3;
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
+
+function LastDay({ day }: { day: Day }) {
+  const now = useNow();
+  const all = day.on + day.off;
+  if (day.lastSeen === null) return <span className={classes.quiet}>{t.flags.neverEvaluated}</span>;
+  return (
+    <>
+      <Spark bars={day.bars} />
+      <span className={classes.figures} title={t.flags.dayLabel(day.on, day.off)}>
+        <span>
+          {compact.format(all)} · {percent.format(day.on / all)} {t.on.toLowerCase()}
+        </span>
+        {/* Evaluations are counted by interval, so this is the end of the last one, or now. */}
+        <span className={classes.seen}>{t.flags.lastSeen(ago(new Date(day.lastSeen).toISOString(), now))}</span>
+      </span>
+    </>
+  );
+}

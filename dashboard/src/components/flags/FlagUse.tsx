@@ -1,0 +1,89 @@
+/** How an application evaluates the flag: complete programs with the real address and, where there is one, key. */
+
+import { SegmentedControl, Stack, Tabs, Text, Title } from "@mantine/core";
+import { useState } from "react";
+import type { FlagPlace } from "../../lib/flagPlace";
+import type { MadeKeys } from "../../lib/madeKeys";
+import { NO_KEY } from "../../lib/snippets";
+import { isLocal, keyKindOf, type Language, LANGUAGES, usageOf, type Way, waysOf } from "../../lib/usage";
+import { usage as texts } from "../../texts/usage";
+import { CodeBlock } from "../shared/CodeBlock";
+import { Signs } from "./Signs";
+import { UsageKey } from "./UsageKey";
+
+type Props = FlagPlace & { readonly madeKeys: MadeKeys };
+
+export default function FlagUse({ madeKeys, ...place }: Props) {
+  const [language, setLanguage] = useState<Language>("curl");
+  const [wanted, setWanted] = useState<Way>("http");
+  // The way that was chosen last may not exist for another language.
+  const way = waysOf(language).includes(wanted) ? wanted : "http";
+  const local = isLocal(language, way);
+  return (
+    <Stack gap="sm" maw={760}>
+      <div>
+        <Title order={2}>{texts.heading}</Title>
+        <Text c="dimmed">{texts.intro}</Text>
+      </div>
+      <Tabs
+        value={language}
+        onChange={(chosen) => setLanguage(LANGUAGES.find((each) => each === chosen) ?? "curl")}
+        variant="pills"
+        keepMounted={false}
+      >
+        <Tabs.List mb="sm" aria-label={texts.languages}>
+          {LANGUAGES.map((each) => (
+            <Tabs.Tab key={each} value={each} px="sm">
+              {texts.names[each]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {LANGUAGES.map((each) => (
+          <Tabs.Panel key={each} value={each}>
+            <Program {...place} madeKeys={madeKeys} language={each} way={way} onWay={setWanted} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+      <Signs key={local ? "applications" : "evaluations"} path={place.path} isLocal={local} />
+    </Stack>
+  );
+}
+
+type ProgramProps = Props & {
+  readonly language: Language;
+  readonly way: Way;
+  readonly onWay: (way: Way) => void;
+};
+
+function Program({ language, way, onWay, madeKeys, ...place }: ProgramProps) {
+  const { project, environment, flag } = place;
+  const name = texts.names[language];
+  const ways = waysOf(language);
+  const kind = keyKindOf(language);
+  const made = madeKeys.find(environment, kind);
+  // In a page, the project's key would open all of its environments to everyone.
+  const ownKey = way === "http" && kind === "server" ? project.sdk_key : null;
+  const { install, code } = usageOf(language, way, flag.variants, {
+    address: window.location.origin,
+    key: ownKey ?? made?.key ?? NO_KEY,
+    environment: environment.key,
+    flag: flag.key,
+  });
+  return (
+    <Stack gap="sm">
+      {ways.length > 1 && (
+        <SegmentedControl
+          w="fit-content"
+          aria-label={texts.ways}
+          value={way}
+          onChange={onWay}
+          data={ways.map((each) => ({ value: each, label: texts.wayNames[each] }))}
+        />
+      )}
+      <Text size="sm">{texts.hints[way === "unleash" && !isLocal(language, way) ? "unleashBrowser" : way]}</Text>
+      {install !== "" && <CodeBlock code={install} label={texts.install(name)} />}
+      <CodeBlock code={code} label={texts.code(name)} />
+      <UsageKey {...place} kind={kind} isOwn={ownKey !== null} made={made} onMade={madeKeys.add} />
+    </Stack>
+  );
+}

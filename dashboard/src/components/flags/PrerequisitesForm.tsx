@@ -1,0 +1,68 @@
+/** The form for a flag's prerequisites, in its dialog. */
+
+import { useForm } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
+import type { Flag, FlagPath, Rule } from "../../api/client";
+import { flagsQuery, useUpdateFlag } from "../../api/flags";
+import { NEW_PREREQUISITE, prerequisiteDraftOf, prerequisitesOf } from "../../lib/prerequisiteDrafts";
+import { showAtFields } from "../../lib/useSubmission";
+import { t } from "../../texts";
+import { DialogForm } from "../shared/DialogForm";
+import { PrerequisiteField } from "./PrerequisiteField";
+import { Preview } from "../simulator/Preview";
+import { RowFields } from "../shared/RowFields";
+
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly rules: readonly Rule[];
+  readonly onClose: () => void;
+}
+
+export default function PrerequisitesForm({ path, flag, rules, onClose }: Props) {
+  const { data: flags } = useQuery(flagsQuery(path));
+  const update = useUpdateFlag(path);
+  const present = flag.prerequisites.map(prerequisiteDraftOf);
+  const form = useForm({ initialValues: { prerequisites: present.length > 0 ? present : [NEW_PREREQUISITE] } });
+  const submit = async ({ prerequisites }: typeof form.values) => {
+    await update.mutateAsync({ prerequisites: prerequisitesOf(prerequisites) });
+    onClose();
+  };
+  return (
+    <DialogForm
+      form={form}
+      action={t.save}
+      onSubmit={submit}
+      onClose={onClose}
+      aside={
+        <Preview
+          path={path}
+          flag={flag}
+          rules={rules}
+          makeDraft={() => ({ ...flag, rules: [...rules], prerequisites: prerequisitesOf(form.values.prerequisites) })}
+          fieldsAt="flag."
+          onInvalid={(problem) => showAtFields(form, problem)}
+        />
+      }
+    >
+      <RowFields
+        legend={t.prerequisites.legendOfForm}
+        rows={form.values.prerequisites}
+        addText={t.prerequisites.addOne}
+        error={form.errors.prerequisites}
+        onChange={(changed) => {
+          form.setErrors({});
+          form.setFieldValue("prerequisites", changed);
+        }}
+        added={(all) => [...all, NEW_PREREQUISITE]}
+        render={(place) => (
+          <PrerequisiteField
+            {...place}
+            flags={(flags ?? []).filter((each) => each.key !== flag.key)}
+            errors={form.errors}
+          />
+        )}
+      />
+    </DialogForm>
+  );
+}

@@ -1,0 +1,25 @@
+/** Which applications that evaluate flags themselves have the flag's present state. Shows nothing if there are none. */
+
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { EnvironmentPath } from "../../api/client";
+import { connectionsQuery } from "../../api/connections";
+import { propagationInWords } from "../../lib/propagation";
+import { useGuard } from "../../lib/useGuard";
+import { connections as texts } from "../../texts/connections";
+
+export default function Propagation({ path: { project_id, env_id } }: { path: EnvironmentPath }) {
+  const { reason } = useGuard({ needs: "evaluations:read" });
+  const query = useMemo(() => connectionsQuery({ project_id, env_id }), [project_id, env_id]);
+  const { data, dataUpdatedAt } = useQuery({ ...query, enabled: reason === null });
+  const words = data ? propagationInWords(data, dataUpdatedAt) : null;
+  if (words === null) return null;
+  return (
+    <section aria-label={texts.label}>
+      <Text size="xs" c="dimmed">
+        {words}
+      </Text>
+    </section>
+  );
+}

@@ -1,0 +1,115 @@
+/** One variant: its key, its value and its share of users. */
+
+import { NativeSelect, Text, Textarea, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { capitalised } from "../../lib/capitalised";
+import { faultOf, type ValueType, type VariantDraft } from "../../lib/variantDrafts";
+import { t } from "../../texts";
+import { RowCard } from "../shared/RowCard";
+import type { RowPlace } from "../shared/RowFields";
+import classes from "./VariantField.module.css";
+import { Swatch } from "./WeightBar";
+
+interface Props extends RowPlace<VariantDraft> {
+  readonly type: ValueType;
+  readonly share: string;
+  readonly errors: Readonly<Record<string, ReactNode>>;
+}
+
+export function VariantField({ row, index, takesFocus, onChange, onRemove, type, share, errors }: Props) {
+  const path = `variants.${index}`;
+  return (
+    <RowCard
+      label={t.variants.group(index + 1)}
+      first={
+        <TextInput
+          label={t.variants.key}
+          placeholder={t.variants.keyPlaceholder}
+          maxLength={128}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus={takesFocus}
+          data-autofocus={index === 0 || undefined}
+          data-path={`${path}.key`}
+          error={errors[`${path}.key`]}
+          value={row.key}
+          onChange={(event) => onChange({ ...row, key: event.currentTarget.value })}
+        />
+      }
+      second={
+        <Text size="sm" className={classes.share}>
+          <Swatch place={index} />
+          {t.variants.share(share)}
+        </Text>
+      }
+      removeHint={t.variants.remove}
+      removeLabel={t.variants.removeOf(index + 1)}
+      onRemove={onRemove}
+    >
+      <ValueField
+        type={type}
+        text={row.text}
+        path={`${path}.value`}
+        error={errors[`${path}.value`]}
+        onChange={(text) => onChange({ ...row, text })}
+      />
+    </RowCard>
+  );
+}
+
+interface ValueProps {
+  readonly type: ValueType;
+  readonly text: string;
+  readonly path: string;
+  readonly error: ReactNode;
+  readonly onChange: (text: string) => void;
+}
+
+/** The value, checked when the field is left, because half of a JSON object is never valid. */
+function ValueField({ type, text, path, error, onChange }: ValueProps) {
+  const [left, setLeft] = useState(false);
+  const fault = left ? faultOf(type, text) : null;
+  const shared = {
+    label: t.variants.valueLabel,
+    value: text,
+    error: error ?? (fault && capitalised(fault)),
+    "data-path": path,
+    onBlur: () => setLeft(true),
+  };
+  const change = (value: string) => {
+    setLeft(false);
+    onChange(value);
+  };
+  if (type === "boolean") {
+    const choices = ["true", "false"];
+    return (
+      <NativeSelect
+        data={choices.includes(text) ? choices : [{ value: text, label: "" }, ...choices]}
+        onChange={(event) => change(event.currentTarget.value)}
+        {...shared}
+      />
+    );
+  }
+  if (type === "number") {
+    return (
+      <TextInput
+        inputMode="decimal"
+        autoComplete="off"
+        onChange={(event) => change(event.currentTarget.value)}
+        {...shared}
+      />
+    );
+  }
+  return (
+    <Textarea
+      autosize
+      minRows={type === "object" ? 3 : 1}
+      maxRows={16}
+      spellCheck={false}
+      autoComplete="off"
+      classNames={type === "object" ? { input: classes.json ?? "" } : {}}
+      onChange={(event) => change(event.currentTarget.value)}
+      {...shared}
+    />
+  );
+}

@@ -1,0 +1,92 @@
+/** The flag's variants: their shares of users and their values. */
+
+import { Text } from "@mantine/core";
+import { lazy } from "react";
+import type { Rule, Variant } from "../../api/client";
+import { DEFAULT_STICKINESS } from "../../lib/audience";
+import type { FlagPlace } from "../../lib/flagPlace";
+import { useDialog } from "../../lib/useDialog";
+import { percent, scaled } from "../../lib/weights";
+import { t } from "../../texts";
+import { Dialog } from "../shared/Dialog";
+import { EditButton } from "../shared/EditButton";
+import { SectionHeading } from "../shared/SectionHeading";
+import { Unfold } from "../shared/Unfold";
+import classes from "./Variants.module.css";
+import { Swatch, WeightBar } from "./WeightBar";
+
+const VariantsForm = lazy(() => import("./VariantsForm"));
+const WeightsCommand = lazy(() => import("./WeightsCommand"));
+
+const LONGEST_VALUE = 80;
+
+type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] };
+
+export function Variants({ path, flag, rules }: Props) {
+  const editing = useDialog();
+  const { variants, stickiness } = flag;
+  const hasAny = variants.length > 0;
+  const title = hasAny ? t.variants.edit : t.variants.add;
+  const intro = stickiness === DEFAULT_STICKINESS ? t.variants.intro : t.variants.introBy(stickiness);
+  return (
+    <section aria-label={t.variants.heading}>
+      <SectionHeading
+        title={t.variants.heading}
+        intro={hasAny ? intro : t.variants.none}
+        action={<EditButton exists={hasAny} label={title} onClick={editing.open} />}
+      />
+      {hasAny && (
+        <div className={classes.card}>
+          <WeightBar weights={variants.map((each) => each.weight)} />
+          <Shares variants={variants} />
+          <Text size="xs" c="dimmed">
+            {t.variants.shareNote}
+          </Text>
+          {variants.length > 1 && (
+            <Unfold label={t.variants.setWeights}>
+              <WeightsCommand key={flag.updated_at} path={path} variants={variants} />
+            </Unfold>
+          )}
+        </div>
+      )}
+      <Dialog title={title} size={600} yOffset="6vh" {...editing.props}>
+        <VariantsForm path={path} flag={flag} rules={rules} onClose={editing.props.onClose} />
+      </Dialog>
+    </section>
+  );
+}
+
+function Shares({ variants }: { variants: readonly Variant[] }) {
+  const shares = scaled(variants.map((each) => each.weight));
+  return (
+    <ul className={classes.shares}>
+      {variants.map(({ key, value }, place) => (
+        <li key={key} className={classes.variant}>
+          <span className={classes.key}>
+            <Swatch place={place} />
+            <span className="break">{key}</span>
+          </span>
+          <span className="numbers">{percent(shares[place] ?? 0)}</span>
+          <Value value={value} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A value as JSON; a long one is folded. */
+function Value({ value }: Pick<Variant, "value">) {
+  const json = JSON.stringify(value);
+  if (json.length <= LONGEST_VALUE) return <code className={classes.value}>{json}</code>;
+  return (
+    <details className={classes.fold}>
+      <summary>
+        <code>{t.variants.value(json)}</code>
+      </summary>
+      {/* Focusable, because scrollable content must be scrollable by keyboard. */}
+      <pre className={classes.whole} tabIndex={0}>
+        {typeof value === "object" ? JSON.stringify(value, null, 2) : json}
+      </pre>
+    </details>
+  );
+}

@@ -1,0 +1,101 @@
+/** The form for a flag's variants, in its dialog. It divides users evenly; only the API sets other weights. */
+
+import { NativeSelect, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import type { Flag, FlagPath, Rule } from "../../api/client";
+import { useUpdateFlag } from "../../api/flags";
+import {
+  VALUE_TYPES,
+  type ValueType,
+  variantsDraftOf,
+  type VariantsDraft,
+  variantsOf,
+  withAdded,
+  withRemoved,
+} from "../../lib/variantDrafts";
+import { isEven, percent, scaled } from "../../lib/weights";
+import { showAtFields } from "../../lib/useSubmission";
+import { t } from "../../texts";
+import { DialogForm } from "../shared/DialogForm";
+import { Preview } from "../simulator/Preview";
+import { RowFields } from "../shared/RowFields";
+import { VariantField } from "./VariantField";
+import { WeightBar } from "./WeightBar";
+
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly rules: readonly Rule[];
+  readonly onClose: () => void;
+}
+
+export default function VariantsForm({ path, flag, rules, onClose }: Props) {
+  const update = useUpdateFlag(path);
+  const form = useForm<VariantsDraft>({ initialValues: variantsDraftOf(flag.variants) });
+  const { type, variants } = form.values;
+  const weights = variants.map((each) => each.weight);
+  const shares = scaled(weights);
+  const submit = async (values: VariantsDraft) => {
+    await update.mutateAsync({ variants: variantsOf(values) });
+    onClose();
+  };
+  return (
+    <DialogForm
+      form={form}
+      action={t.save}
+      onSubmit={submit}
+      onClose={onClose}
+      aside={
+        <Preview
+          path={path}
+          flag={flag}
+          rules={rules}
+          makeDraft={() => ({ ...flag, rules: [...rules], variants: variantsOf(form.values) })}
+          fieldsAt="flag."
+          onInvalid={(problem) => showAtFields(form, problem)}
+        />
+      }
+    >
+      <NativeSelect
+        label={t.variants.type}
+        data={VALUE_TYPES.map((value) => ({ value, label: t.variants.types[value] }))}
+        value={type}
+        onChange={(event) => {
+          form.setErrors({});
+          form.setFieldValue("type", event.currentTarget.value as ValueType);
+        }}
+      />
+      <RowFields
+        legend={t.variants.legend}
+        rows={variants}
+        addText={t.variants.addOne}
+        error={form.errors.variants}
+        onChange={(changed) => {
+          form.setErrors({});
+          form.setFieldValue("variants", changed);
+        }}
+        added={withAdded}
+        removed={withRemoved}
+        render={(place) => (
+          <VariantField {...place} type={type} share={percent(shares[place.index] ?? 0)} errors={form.errors} />
+        )}
+      >
+        {variants.length > 0 && <WeightBar weights={weights} />}
+        <Text size="xs" c="dimmed" role="status">
+          {noteOn(
+            flag.variants.map((each) => each.weight),
+            weights,
+          )}
+        </Text>
+      </RowFields>
+    </DialogForm>
+  );
+}
+
+/** What saving does to the users' variants. */
+function noteOn(before: readonly number[], after: readonly number[]): string {
+  if (after.length === 0) return t.variants.empty;
+  const isKept = after.length >= before.length && after.every((weight, place) => weight === (before[place] ?? 0));
+  if (isEven(after)) return isKept || before.length === 0 ? t.variants.even : t.variants.evenAgain;
+  return isKept ? t.variants.kept : t.variants.moved;
+}

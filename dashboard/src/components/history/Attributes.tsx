@@ -1,0 +1,28 @@
+/** The custom attributes that were recorded with an evaluation; folded if they are long. */
+
+import type { Evaluation } from "../../api/history";
+import { t } from "../../texts";
+import classes from "./History.module.css";
+
+const LONGEST = 80;
+
+export function Attributes({ of }: { of: Evaluation["attributes"] }) {
+  const pairs = Object.entries(of ?? {}).map(([name, value]) => `${name}: ${textOf(value)}`);
+  if (pairs.length === 0) return null;
+  const line = pairs.join(", ");
+  if (line.length <= LONGEST) return <small title={t.history.attributesRecorded}>{line}</small>;
+  return (
+    <details className={classes.attributes}>
+      <summary className={classes.summary}>{t.history.attributes(pairs.length)}</summary>
+      <ul aria-label={t.history.attributesRecorded}>
+        {pairs.map((pair) => (
+          <li key={pair}>{pair}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,51 @@
+/** The results of one flag, with the reasons. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { flagEvaluationsQuery, LIVE_MILLISECONDS } from "../../api/history";
+import type { FlagPlace } from "../../lib/flagPlace";
+import { filterOf } from "../../lib/historyFilter";
+import { type HistorySearch, toFlagPage, toHistorySearch } from "../../lib/search";
+import { EvaluationPages } from "./EvaluationPages";
+import { FlagEvaluationRows } from "./EvaluationRows";
+import { HistoryFilters } from "./HistoryFilters";
+
+const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
+
+export default function FlagHistory({ search, ...place }: FlagPlace & { search: HistorySearch }) {
+  const navigate = route.useNavigate();
+  const params = route.useParams();
+  const [live, setLive] = useState(false);
+  const filter = filterOf(search, "");
+  const query = useInfiniteQuery({
+    ...flagEvaluationsQuery(place.path, filter),
+    refetchInterval: live ? LIVE_MILLISECONDS : false,
+  });
+  const items = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const onFilter = (next: HistorySearch) =>
+    void navigate({ params, search: toFlagPage({ ...next, tab: "history" }), replace: true });
+  return (
+    <>
+      <HistoryFilters
+        path={place.path}
+        search={search}
+        onChange={onFilter}
+        live={live}
+        onLive={setLive}
+        flag={place.flag}
+      />
+      <EvaluationPages
+        here={place}
+        filter={filter}
+        flagKey={place.flag.key}
+        isFiltered={Object.keys(toHistorySearch({ ...search })).length > 0}
+        onClear={() => onFilter({})}
+        query={query}
+        count={items.length}
+      >
+        <FlagEvaluationRows items={items} />
+      </EvaluationPages>
+    </>
+  );
+}

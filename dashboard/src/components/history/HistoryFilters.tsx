@@ -1,0 +1,92 @@
+/** Filters of an evaluation history. The selection is in the URL. */
+
+import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
+import type { EnvironmentPath, Flag } from "../../api/client";
+import { PERIODS } from "../../lib/periods";
+import { ANSWERS, type HistorySearch } from "../../lib/search";
+import { useTyped } from "../../lib/useTyped";
+import { t } from "../../texts";
+import { IconBroadcast } from "../shared/icons";
+import classes from "./History.module.css";
+import { OutcomeFilters } from "./OutcomeFilters";
+
+interface Props {
+  readonly path: EnvironmentPath;
+  readonly search: HistorySearch;
+  readonly onChange: (search: HistorySearch) => void;
+  readonly live: boolean;
+  readonly onLive: (live: boolean) => void;
+  /** The flag keys to filter by; not set for the history of one flag. */
+  readonly flagKeys?: readonly string[];
+  /** The flag of the history, or the one that is filtered by. */
+  readonly flag: Flag | undefined;
+}
+
+const TYPING_MILLISECONDS = 300;
+const PROPOSED_KEYS = 50;
+const OF_A_FLAG = { answer: "any", variant: "", rule: "" };
+
+export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys, flag }: Props) {
+  const choose = (part: Readonly<Partial<Record<keyof HistorySearch, string>>>) =>
+    onChange({ ...search, ...part } as HistorySearch);
+  const needsFlag = flagKeys !== undefined && !search.flag;
+  return (
+    <search className={classes.filters}>
+      <TypedFilter label={t.history.userId} value={search.user ?? ""} onChange={(user) => choose({ user })} />
+      <TypedFilter label={t.history.userEmail} value={search.email ?? ""} onChange={(email) => choose({ email })} />
+      {flagKeys && (
+        <Autocomplete
+          label={t.history.flag}
+          placeholder={t.history.flagAny}
+          data={flagKeys}
+          limit={PROPOSED_KEYS}
+          value={search.flag ?? ""}
+          onChange={(key) => choose({ ...OF_A_FLAG, flag: key, ...(key && { answer: search.answer ?? "any" }) })}
+        />
+      )}
+      <NativeSelect
+        label={t.history.answer}
+        value={search.answer ?? "any"}
+        disabled={needsFlag}
+        title={needsFlag ? t.history.answerNeedsFlag : undefined}
+        onChange={(event) => choose({ answer: event.currentTarget.value })}
+        data={ANSWERS.map((value) => ({ value, label: t.history.answers[value] }))}
+      />
+      {flag && <OutcomeFilters path={path} flag={flag} search={search} onChoose={choose} />}
+      <NativeSelect
+        label={t.history.period}
+        value={search.period ?? "day"}
+        onChange={(event) => choose({ period: event.currentTarget.value })}
+        data={PERIODS.map((value) => ({ value, label: t.history.periods[value] }))}
+      />
+      <Button
+        variant={live ? "light" : "default"}
+        color="live"
+        aria-pressed={live}
+        leftSection={<IconBroadcast size={16} />}
+        onClick={() => onLive(!live)}
+      >
+        {t.history.live}
+      </Button>
+    </search>
+  );
+}
+
+interface TypedFilterProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function TypedFilter({ label, value, onChange }: TypedFilterProps) {
+  const { typed, type } = useTyped(value, TYPING_MILLISECONDS, onChange);
+  return (
+    <TextInput
+      label={label}
+      value={typed}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={(event) => type(event.currentTarget.value)}
+    />
+  );
+}

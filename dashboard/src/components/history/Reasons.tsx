@@ -1,0 +1,28 @@
+/** How often each reason was given. */
+
+import { Text } from "@mantine/core";
+import { meansOff, type ReasonCount } from "../../lib/series";
+import { t } from "../../texts";
+import classes from "./History.module.css";
+
+export function Reasons({ reasons }: { reasons: readonly ReasonCount[] }) {
+  const most = Math.max(1, ...reasons.map((each) => each.count));
+  return (
+    <div>
+      <Text size="xs" c="dimmed" mb={6}>
+        {t.history.reasons}
+      </Text>
+      <ul className={classes.reasons}>
+        {reasons.map(({ reason, count }) => (
+          <li key={reason} className={classes.reason} data-off={meansOff(reason) || undefined}>
+            <span className="break">{reason}</span>
+            <span className="numbers">{count.toLocaleString("en")}</span>
+            <span className={classes.track} aria-hidden>
+              <span className={classes.share} style={{ display: "block", width: `${(count / most) * 100}%` }} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

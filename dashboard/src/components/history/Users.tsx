@@ -1,0 +1,95 @@
+/** How many users had the flag on and off on each of the last days. */
+
+import { Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { DistinctUsers, Summary } from "../../api/history";
+import { usersQuery } from "../../api/history";
+import type { FlagPlace } from "../../lib/flagPlace";
+import { utcDay } from "../../lib/time";
+import { accuracyInWords, daysOf, type UsersDay, usersInWords } from "../../lib/users";
+import { t } from "../../texts";
+import { RowsSkeleton } from "../shared/PageSkeleton";
+import { LoadFailed } from "../shared/ProblemPage";
+import classes from "./Users.module.css";
+
+export default function Users({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
+  const { data: summary, error, refetch } = useQuery(usersQuery(path, flag.key));
+  return (
+    <section aria-label={t.users.heading}>
+      <Title order={2}>{t.users.heading}</Title>
+      {!summary && error && <LoadFailed error={error} onRetry={refetch} />}
+      {!summary && !error && <RowsSkeleton rows={4} />}
+      {summary && <Counts summary={summary} flagKey={flag.key} />}
+    </section>
+  );
+}
+
+function Counts({ summary, flagKey }: { summary: Summary; flagKey: string }) {
+  const days = daysOf(summary, flagKey);
+  const all = summary.distinct_users ?? null;
+  if (days.every(({ users }) => users?.on === 0 && users.off === 0)) {
+    return (
+      <Text c="dimmed" size="sm">
+        {t.users.none}
+      </Text>
+    );
+  }
+  return (
+    <>
+      <Text size="sm" mb="sm">
+        {all
+          ? t.users.all(days.length, usersInWords(all.on, all.error), usersInWords(all.off, all.error))
+          : t.users.unknownAll(days.length)}
+      </Text>
+      <Table days={days} />
+      <Text size="xs" c="dimmed" mt="xs">
+        {accuracyInWords([all, ...days.map(({ users }) => users)])} {t.users.note}
+      </Text>
+    </>
+  );
+}
+
+function Table({ days }: { days: readonly UsersDay[] }) {
+  const most = Math.max(1, ...days.flatMap(({ users }) => (users ? [users.on, users.off] : [])));
+  return (
+    <table className={classes.table}>
+      <thead>
+        <tr>
+          <th scope="col">{t.users.day}</th>
+          <th scope="col">{t.on}</th>
+          <th scope="col">{t.off}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days.map(({ start, users }) => (
+          <tr key={start}>
+            <th scope="row">{utcDay(start)}</th>
+            {users ? (
+              <>
+                <Count of={users} side="on" most={most} />
+                <Count of={users} side="off" most={most} />
+              </>
+            ) : (
+              <td colSpan={2} className={classes.unknown}>
+                {t.users.unknown}
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Count({ of, side, most }: { of: DistinctUsers; side: "on" | "off"; most: number }) {
+  return (
+    <td>
+      <span className={classes.count}>
+        <span className={classes.number}>{usersInWords(of[side], of.error)}</span>
+        <span className={classes.track} aria-hidden>
+          <span className={classes.bar} data-side={side} style={{ width: `${(of[side] / most) * 100}%` }} />
+        </span>
+      </span>
+    </td>
+  );
+}

@@ -1,0 +1,71 @@
+/** Creates something with a secret, and then shows the secret, once, with a call that uses it. */
+
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { DialogProps } from "../../lib/useDialog";
+import { tokens as tokenTexts } from "../../texts/tokens";
+import { CodeBlock } from "../shared/CodeBlock";
+import { CopyButton } from "../shared/CopyButton";
+
+interface Secret {
+  readonly heading: string;
+  readonly text: string;
+  readonly label: string;
+  readonly copy: string;
+  readonly secret: string;
+  readonly command: string;
+}
+
+interface Props<Created> extends DialogProps {
+  readonly title: string;
+  readonly form: (onCreated: (created: Created) => void, onClose: () => void) => ReactNode;
+  readonly secretOf: (created: Created) => Secret;
+}
+
+export function SecretDialog<Created>({ opened, onClose, title, form, secretOf }: Props<Created>) {
+  const [created, setCreated] = useState<Created | null>(null);
+  const secret = created && secretOf(created);
+  const close = () => {
+    setCreated(null);
+    onClose();
+  };
+  return (
+    <Modal
+      title={secret ? secret.heading : title}
+      size={600}
+      yOffset="6vh"
+      opened={opened}
+      onClose={close}
+      closeOnClickOutside={secret === null}
+      closeOnEscape={secret === null}
+      withCloseButton={secret === null}
+    >
+      {secret ? <Shown {...secret} onClose={close} /> : form(setCreated, close)}
+    </Modal>
+  );
+}
+
+function Shown({ text, label, copy, secret, command, onClose }: Secret & { readonly onClose: () => void }) {
+  const start = useRef<HTMLParagraphElement>(null);
+  useEffect(() => start.current?.focus(), []); // the pressed button has disappeared
+  return (
+    <Stack gap="sm">
+      <Text ref={start} tabIndex={-1} className="break">
+        {text}
+      </Text>
+      <section aria-label={label}>
+        <Text component="code" className="mono break">
+          {secret}
+        </Text>
+      </section>
+      <Group>
+        <CopyButton text={secret} label={copy} />
+      </Group>
+      <Text size="sm">{tokenTexts.tryIt}</Text>
+      <CodeBlock code={command} label={tokenTexts.tryIt} />
+      <Group justify="flex-end">
+        <Button onClick={onClose}>{tokenTexts.done}</Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,123 @@
+/** The environments of a project, in its settings. */
+
+import { Group, Modal, Stack, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useRef } from "react";
+import type { Environment } from "../../api/client";
+import { useDeleteEnvironment, useRenameEnvironment } from "../../api/environments";
+import { useDialog } from "../../lib/useDialog";
+import { useEnvironments } from "../../lib/useHere";
+import { t } from "../../texts";
+import { DeleteDialog } from "../shared/ConfirmDialog";
+import { DialogForm } from "../shared/DialogForm";
+import { EnvironmentBadge } from "./EnvironmentBadge";
+import classes from "./EnvironmentList.module.css";
+import { NameField } from "../shared/fields";
+import { GuardedButton } from "../shared/GuardedButton";
+import { IconButton } from "../shared/IconButton";
+import { IconPencil, IconPlus, IconTrash } from "../shared/icons";
+import { AnchorLink } from "../shared/links";
+import { NewEnvironmentDialog } from "./NewEnvironmentDialog";
+
+export function EnvironmentList({ projectId }: { projectId: string }) {
+  const environments = useEnvironments();
+  const creation = useDialog();
+  const create = useRef<HTMLButtonElement>(null);
+  return (
+    <Stack gap="sm" align="flex-start">
+      {environments.length === 0 && <Text c="dimmed">{t.settings.environmentNone}</Text>}
+      <ul className={classes.list}>
+        {environments.map((each) => (
+          <EnvironmentRow
+            key={each.id}
+            projectId={projectId}
+            environment={each}
+            onDeleted={() => create.current?.focus()}
+          />
+        ))}
+      </ul>
+      <GuardedButton
+        needs="environments:write"
+        ref={create}
+        variant="default"
+        leftSection={<IconPlus size={16} />}
+        onClick={creation.open}
+      >
+        {t.settings.environmentNew}
+      </GuardedButton>
+      <NewEnvironmentDialog projectId={projectId} {...creation.props} />
+    </Stack>
+  );
+}
+
+interface RowProps {
+  readonly projectId: string;
+  readonly environment: Environment;
+  readonly onDeleted: () => void;
+}
+
+function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
+  const renaming = useDialog();
+  const deletion = useDialog();
+  const { mutateAsync } = useDeleteEnvironment(projectId, environment.id);
+  const remove = async () => {
+    await mutateAsync();
+    onDeleted();
+  };
+  const guard = { needs: "environments:write", within: environment } as const;
+  return (
+    <li className={classes.environment}>
+      <AnchorLink
+        to="/projects/$projectId/environments/$environmentId"
+        params={{ projectId, environmentId: environment.id }}
+        aria-label={t.settings.flagsOf(environment.name)}
+        underline="never"
+      >
+        <EnvironmentBadge environment={environment} />
+      </AnchorLink>
+      <code className={classes.key}>{environment.key}</code>
+      <Group gap={2} ml="auto" wrap="nowrap">
+        <IconButton
+          {...guard}
+          hint={t.settings.rename}
+          label={t.settings.renameOf(environment.name)}
+          onClick={renaming.open}
+        >
+          <IconPencil size={16} />
+        </IconButton>
+        <IconButton {...guard} hint={t.delete} label={t.settings.deleteOf(environment.name)} onClick={deletion.open}>
+          <IconTrash size={16} />
+        </IconButton>
+      </Group>
+      <Modal title={t.settings.environmentRename} {...renaming.props}>
+        <Rename projectId={projectId} environment={environment} onClose={renaming.props.onClose} />
+      </Modal>
+      <DeleteDialog
+        name={environment.name}
+        consequence={t.deletion.environment}
+        onDelete={remove}
+        {...deletion.props}
+      />
+    </li>
+  );
+}
+
+interface RenameProps {
+  readonly projectId: string;
+  readonly environment: Environment;
+  readonly onClose: () => void;
+}
+
+function Rename({ projectId, environment, onClose }: RenameProps) {
+  const rename = useRenameEnvironment(projectId, environment.id);
+  const form = useForm({ initialValues: { name: environment.name } });
+  const submit = async (values: typeof form.values) => {
+    await rename.mutateAsync(values);
+    onClose();
+  };
+  return (
+    <DialogForm form={form} action={t.settings.rename} onSubmit={submit} onClose={onClose}>
+      <NameField {...form.getInputProps("name")} />
+    </DialogForm>
+  );
+}

@@ -1,0 +1,68 @@
+/** An invitation that has not been accepted yet. */
+
+import { Group } from "@mantine/core";
+import { type Invitation, useRevoke, useSendAgain } from "../../api/invitations";
+import { notifyDone, notifyRefused } from "../../lib/notify";
+import { neededFor, rolesInWords } from "../../lib/roles";
+import { inFull } from "../../lib/time";
+import { useDialog } from "../../lib/useDialog";
+import { t } from "../../texts";
+import { ConfirmDialog } from "../shared/ConfirmDialog";
+import { GuardedButton } from "../shared/GuardedButton";
+import classes from "./Members.module.css";
+
+interface Props {
+  readonly projectId: string;
+  readonly invitation: Invitation;
+  readonly onRevoked: () => void;
+}
+
+export function InvitationRow({ projectId, invitation, onRevoked }: Props) {
+  const { id, email, role, sent_at: sentAt, expires_at: expiresAt } = invitation;
+  const revocation = useDialog();
+  const { mutateAsync: revoke } = useRevoke(projectId);
+  const { mutate: sendAgain, isPending } = useSendAgain(projectId);
+  const needs = neededFor(role);
+  const send = () =>
+    sendAgain(id, {
+      onSuccess: () => notifyDone(t.members.invited(email)),
+      onError: (error) => notifyRefused(t.members.notSent, error),
+    });
+  const revokeIt = async () => {
+    await revoke(id);
+    onRevoked();
+  };
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{email}</span>
+        <span className={classes.roles}>
+          {rolesInWords(invitation)}. {sentAt ? t.members.valid(inFull(expiresAt)) : t.members.unsent}
+        </span>
+      </div>
+      <Group gap={6}>
+        <GuardedButton
+          {...BUTTON}
+          needs={needs}
+          loading={isPending}
+          label={t.members.sendAgainTo(email)}
+          onClick={send}
+        >
+          {t.members.sendAgain}
+        </GuardedButton>
+        <GuardedButton {...BUTTON} needs={needs} label={t.members.revokeOf(email)} onClick={revocation.open}>
+          {t.members.revoke}
+        </GuardedButton>
+      </Group>
+      <ConfirmDialog
+        title={t.members.revokeHeading(email)}
+        consequence={t.members.revokeText}
+        action={t.members.revoke}
+        onConfirm={revokeIt}
+        {...revocation.props}
+      />
+    </li>
+  );
+}
+
+const BUTTON = { variant: "default", size: "compact-sm" } as const;

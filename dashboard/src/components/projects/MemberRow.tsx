@@ -1,0 +1,96 @@
+/** A member with its roles, and what can be done about it. */
+
+import { Group } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import type { Environment } from "../../api/client";
+import { type Member, type OwnPermissions, useRemoveMember, useTransferOwnership } from "../../api/members";
+import { neededFor, rolesInWords } from "../../lib/roles";
+import { useDialog } from "../../lib/useDialog";
+import { t } from "../../texts";
+import { ConfirmDialog } from "../shared/ConfirmDialog";
+import { GuardedButton } from "../shared/GuardedButton";
+import { MemberDialog } from "./MemberDialogs";
+import classes from "./Members.module.css";
+
+interface Props {
+  readonly projectId: string;
+  readonly environments: readonly Environment[];
+  readonly member: Member;
+  /** The membership of the signed-in account. */
+  readonly self: Member | undefined;
+  readonly own: OwnPermissions | undefined;
+  readonly onRemoved: () => void;
+}
+
+export function MemberRow({ projectId, environments, member, self, own, onRemoved }: Props) {
+  const [editing, removal, transfer] = [useDialog(), useDialog(), useDialog()];
+  const navigate = useNavigate();
+  const { mutateAsync: remove } = useRemoveMember(projectId);
+  const { mutateAsync: transferOwnership } = useTransferOwnership(projectId);
+  const isSelf = member.account_id === self?.account_id;
+  const needs = neededFor(member.role);
+  const mayMakeOwners = own?.permissions.includes("owners:write") ?? false;
+  const removeIt = async () => {
+    await remove({ accountId: member.account_id, leaves: isSelf });
+    if (isSelf) await navigate({ to: "/", replace: true });
+    else onRemoved();
+  };
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{member.email}</span>
+        {isSelf && <span className={classes.self}> ({t.members.you})</span>}
+        <span className={classes.roles}>{rolesInWords(member)}</span>
+      </div>
+      <Group gap={6}>
+        {self && !isSelf && (
+          <GuardedButton
+            {...BUTTON}
+            needs="owners:write"
+            label={t.members.transferTo(member.email)}
+            onClick={transfer.open}
+          >
+            {t.members.transfer}
+          </GuardedButton>
+        )}
+        <GuardedButton {...BUTTON} needs={needs} label={t.members.changeRoleOf(member.email)} onClick={editing.open}>
+          {t.members.changeRole}
+        </GuardedButton>
+        <GuardedButton
+          {...BUTTON}
+          needs={isSelf ? undefined : needs}
+          label={isSelf ? t.members.leave : t.members.removeOf(member.email)}
+          onClick={removal.open}
+        >
+          {isSelf ? t.members.leave : t.members.remove}
+        </GuardedButton>
+      </Group>
+      <MemberDialog
+        projectId={projectId}
+        environments={environments}
+        mayMakeOwners={mayMakeOwners}
+        member={member}
+        {...editing.props}
+      />
+      <ConfirmDialog
+        title={isSelf ? t.members.leaveHeading : t.members.removeHeading(member.email)}
+        consequence={isSelf ? t.members.leaveText : t.members.removeText}
+        action={isSelf ? t.members.leave : t.members.remove}
+        onConfirm={removeIt}
+        {...removal.props}
+      />
+      <ConfirmDialog
+        title={t.members.transferHeading(member.email)}
+        consequence={t.members.transferText}
+        action={t.members.transfer}
+        onConfirm={async () => {
+          await transferOwnership({ from: self?.account_id ?? "", to: member.account_id });
+          transfer.props.onClose();
+        }}
+        {...transfer.props}
+      />
+    </li>
+  );
+}
+
+const BUTTON = { variant: "default", size: "compact-sm" } as const;

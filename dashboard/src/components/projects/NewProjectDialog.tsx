@@ -1,0 +1,34 @@
+import { Modal } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useNavigate } from "@tanstack/react-router";
+import { useCreateProject } from "../../api/projects";
+import { described } from "../../lib/described";
+import type { DialogProps } from "../../lib/useDialog";
+import { t } from "../../texts";
+import { DialogForm } from "../shared/DialogForm";
+import { DescriptionField, NameField } from "../shared/fields";
+
+export function NewProjectDialog(props: DialogProps) {
+  return (
+    <Modal title={t.projects.new} {...props}>
+      <NewProject onClose={props.onClose} />
+    </Modal>
+  );
+}
+
+function NewProject({ onClose }: Pick<DialogProps, "onClose">) {
+  const navigate = useNavigate();
+  const create = useCreateProject();
+  const form = useForm({ initialValues: { name: "", description: "" } });
+  const submit = async (values: typeof form.values) => {
+    const project = await create.mutateAsync(described(values));
+    onClose();
+    await navigate({ to: "/projects/$projectId", params: { projectId: project.id } });
+  };
+  return (
+    <DialogForm form={form} action={t.projects.create} onSubmit={submit} onClose={onClose}>
+      <NameField placeholder={t.projects.namePlaceholder} {...form.getInputProps("name")} />
+      <DescriptionField {...form.getInputProps("description")} />
+    </DialogForm>
+  );
+}

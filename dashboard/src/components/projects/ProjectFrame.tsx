@@ -1,0 +1,14 @@
+/** Every page of a project, until the account is no longer a member or the project is deleted. */
+
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Outlet } from "@tanstack/react-router";
+import { permissionsQuery } from "../../api/members";
+import { Problem } from "../../api/problem";
+import { NotFound } from "../shared/ProblemPage";
+
+const route = getRouteApi("/signed-in/projects/$projectId");
+
+export function ProjectFrame() {
+  const { error } = useQuery(permissionsQuery(route.useParams().projectId));
+  return error instanceof Problem && error.status === 404 ? <NotFound /> : <Outlet />;
+}

@@ -1,0 +1,38 @@
+import { Menu, Skeleton } from "@mantine/core";
+import { IconCheck, IconGrid } from "../shared/icons";
+import { useQuery } from "@tanstack/react-query";
+import { projectQuery, projectsQuery } from "../../api/projects";
+import { t } from "../../texts";
+import { HeaderMenu } from "../shell/HeaderMenu";
+import classes from "../shell/HeaderMenu.module.css";
+import { MenuItemLink } from "../shared/links";
+
+export function ProjectMenu({ projectId }: { projectId: string }) {
+  const { data: project, isError } = useQuery(projectQuery(projectId));
+  const { data: projects } = useQuery(projectsQuery);
+  if (!project) return isError ? null : <Skeleton h={22} w={110} mx={6} />;
+  return (
+    <HeaderMenu
+      label={t.shell.switchProject(project.name)}
+      current={<span className={classes.name}>{project.name}</span>}
+      shrink
+    >
+      <Menu.Label>{t.shell.projects}</Menu.Label>
+      {projects?.map((each) => (
+        <MenuItemLink
+          key={each.id}
+          to="/projects/$projectId"
+          params={{ projectId: each.id }}
+          rightSection={each.id === projectId && <IconCheck size={14} />}
+          aria-current={each.id === projectId || undefined}
+        >
+          <span className="break">{each.name}</span>
+        </MenuItemLink>
+      ))}
+      <Menu.Divider />
+      <MenuItemLink to="/" leftSection={<IconGrid size={16} />}>
+        {t.shell.allProjects}
+      </MenuItemLink>
+    </HeaderMenu>
+  );
+}

@@ -1,0 +1,89 @@
+/** What happens to everyone else if no rule matches: the rollout decides, or the flag is off. */
+
+import { Group, SegmentedControl, Text } from "@mantine/core";
+import { lazy } from "react";
+import type { Flag, FlagPath } from "../../api/client";
+import { useUpdateFlag } from "../../api/flags";
+import { DEFAULT_STICKINESS } from "../../lib/audience";
+import { notifyRefused } from "../../lib/notify";
+import { useGuard } from "../../lib/useGuard";
+import { t } from "../../texts";
+import { ReasonTooltip } from "../shared/ReasonTooltip";
+import classes from "./RuleList.module.css";
+import { Unfold } from "../shared/Unfold";
+
+const PercentageCommand = lazy(() => import("./PercentageCommand"));
+
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly hasRules: boolean;
+}
+
+export function Rollout({ path, flag, hasRules }: Props) {
+  const percentage = flag.rollout_percentage;
+  const audience = audienceOf(flag, hasRules);
+  return (
+    <div className={classes.rollout}>
+      <Group justify="space-between" gap="xs">
+        <Text>{hasRules ? t.rules.otherwise(audience) : audience}</Text>
+        <Fallthrough path={path} flag={flag} />
+      </Group>
+      {flag.fallthrough === "rollout" && percentage > 0 && (
+        <div className={classes.bar} aria-hidden>
+          <div className={classes.filled} style={{ width: `${percentage}%` }} />
+        </div>
+      )}
+      <Text size="xs" c="dimmed" className="break">
+        {noteOf(flag)}
+      </Text>
+      <Unfold label={t.rules.setRollout}>
+        <PercentageCommand
+          path={path}
+          label={t.rules.setRollout}
+          text={t.rules.setRolloutText}
+          start={Math.min(100, percentage + 10)}
+          min={0}
+        />
+      </Unfold>
+    </div>
+  );
+}
+
+function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
+  const { mutate, isPending, variables } = useUpdateFlag(path);
+  const { reason, attributes } = useGuard({ needs: "flags:write" });
+  const choose = (fallthrough: Flag["fallthrough"]) =>
+    mutate({ fallthrough }, { onError: (error) => notifyRefused(t.rules.notSet, error) });
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Text size="xs" c="dimmed" aria-hidden>
+        {t.rules.elseLabel}
+      </Text>
+      <ReasonTooltip reason={reason}>
+        <SegmentedControl
+          size="xs"
+          aria-label={t.rules.elseLabel}
+          value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
+          readOnly={reason !== null}
+          opacity={reason === null ? 1 : 0.55}
+          onChange={choose}
+          data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
+          {...attributes}
+        />
+      </ReasonTooltip>
+    </Group>
+  );
+}
+
+function audienceOf({ enabled, fallthrough, rollout_percentage: percentage }: Flag, hasRules: boolean): string {
+  if (fallthrough === "off") return hasRules ? t.rules.off : t.rules.offForEveryone;
+  return t.rules.rollout(enabled, percentage);
+}
+
+function noteOf({ fallthrough, rollout_percentage: percentage, stickiness, bucketing_key: key }: Flag): string {
+  if (fallthrough === "off") return percentage === 0 ? t.rules.offNote : t.rules.offNoteRollout(percentage);
+  if (percentage === 0) return t.rules.everyoneNote;
+  const note = stickiness === DEFAULT_STICKINESS ? t.rules.rolloutNote : t.rules.stickinessNote(stickiness);
+  return key === null ? note : `${note} ${t.rules.bucketingNote(key)}`;
+}

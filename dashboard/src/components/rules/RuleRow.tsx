@@ -1,0 +1,113 @@
+/** A rule as a sentence, with its switch, its position and its actions. */
+
+import { type MouseEvent, useLayoutEffect, useRef } from "react";
+import type { Flag, FlagPath, Rule } from "../../api/client";
+import { useDeleteRule, useUpdateRule } from "../../api/rules";
+import { ruleInWords } from "../../lib/audience";
+import { ruleParts } from "../../lib/conditions";
+import { notifyRefused } from "../../lib/notify";
+import { useDialog } from "../../lib/useDialog";
+import { t } from "../../texts";
+import { ConfirmDialog } from "../shared/ConfirmDialog";
+import { EditMenu } from "../shared/EditMenu";
+import { IconButton } from "../shared/IconButton";
+import { IconArrowDown, IconArrowUp } from "../shared/icons";
+import { Parts } from "./Parts";
+import { RuleDialog } from "./RuleDialog";
+import classes from "./RuleList.module.css";
+import { StateSwitch } from "../flags/StateSwitch";
+
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly rules: readonly Rule[];
+  readonly rule: Rule;
+  readonly position: number;
+  readonly count: number;
+  readonly onMove: (from: number, to: number) => void;
+  readonly onDeleted: () => void;
+}
+
+export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDeleted }: Props) {
+  const editing = useDialog();
+  const deletion = useDialog();
+  const { mutate } = useUpdateRule(path);
+  const { mutateAsync } = useDeleteRule(path);
+  const keepFocus = useKeptFocus(position);
+  const sentence = ruleInWords(rule);
+  const switchTo = (enabled: boolean) =>
+    mutate({ id: rule.id, enabled }, { onError: (error) => notifyRefused(t.rules.notChanged, error) });
+  const moveTo = (to: number) => (event: MouseEvent<HTMLButtonElement>) => {
+    keepFocus(event.currentTarget);
+    onMove(position, to);
+  };
+  const remove = async () => {
+    await mutateAsync(rule.id);
+    onDeleted();
+  };
+  return (
+    <li className={classes.rule} data-off={!rule.enabled || undefined}>
+      <span className={classes.position} aria-hidden>
+        {position + 1}
+      </span>
+      <div className={classes.sentence}>
+        {rule.name && <span className={classes.name}>{rule.name}</span>}
+        <Parts parts={ruleParts(rule)} />
+        {t.rules.then(flag.enabled, rule.rollout_percentage)}
+        {rule.variant !== null && t.rules.withVariant(rule.variant)}
+        {!rule.enabled && <span className={classes.off}> ({t.rules.switchedOff})</span>}
+        <span className={classes.priority}>{t.rules.priorityOf(rule.priority)}</span>
+      </div>
+      <span className={classes.tools}>
+        {count > 1 && (
+          <>
+            <IconButton
+              hint={t.rules.moveUp}
+              label={t.rules.moveUpOf(sentence)}
+              needs="rules:write"
+              idle={position === 0}
+              onClick={moveTo(position - 1)}
+            >
+              <IconArrowUp size={16} />
+            </IconButton>
+            <IconButton
+              hint={t.rules.moveDown}
+              label={t.rules.moveDownOf(sentence)}
+              needs="rules:write"
+              idle={position === count - 1}
+              onClick={moveTo(position + 1)}
+            >
+              <IconArrowDown size={16} />
+            </IconButton>
+          </>
+        )}
+        <StateSwitch needs="rules:write" on={rule.enabled} label={t.rules.switchLabel(sentence)} onChange={switchTo} />
+        <EditMenu
+          needs="rules:write"
+          label={t.rules.actions(sentence)}
+          onEdit={editing.open}
+          onDelete={deletion.open}
+        />
+      </span>
+      <RuleDialog path={path} flag={flag} rules={rules} rule={rule} {...editing.props} />
+      <ConfirmDialog
+        title={t.rules.deleteHeading}
+        consequence={`${sentence}. ${t.deletion.rule}`}
+        onConfirm={remove}
+        {...deletion.props}
+      />
+    </li>
+  );
+}
+
+/** A row that moves in the page loses the focus, so the pressed button gets it back. */
+function useKeptFocus(position: number) {
+  const pressed = useRef<HTMLElement | null>(null);
+  useLayoutEffect(() => {
+    pressed.current?.focus();
+    pressed.current = null;
+  }, [position]);
+  return (element: HTMLElement) => {
+    pressed.current = element;
+  };
+}

@@ -1,0 +1,116 @@
+/** A segment in the list: whom it contains, and where it is used. */
+
+import { Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Segment } from "../../api/client";
+import { segmentUsesQuery, useDeleteSegment } from "../../api/segments";
+import { lineOf } from "../../api/problem";
+import { clauseParts } from "../../lib/conditions";
+import { useDialog } from "../../lib/useDialog";
+import { useEnvironments } from "../../lib/useHere";
+import { t } from "../../texts";
+import { DeleteDialog } from "../shared/ConfirmDialog";
+import { EditMenu } from "../shared/EditMenu";
+import { AnchorLink } from "../shared/links";
+import { Parts } from "./Parts";
+import { SegmentDialog } from "./SegmentDialog";
+import classes from "./SegmentRow.module.css";
+
+interface Props {
+  readonly projectId: string;
+  readonly segment: Segment;
+  readonly onDeleted: () => void;
+}
+
+export function SegmentRow({ projectId, segment, onDeleted }: Props) {
+  const editing = useDialog();
+  const deletion = useDialog();
+  const { mutateAsync } = useDeleteSegment(projectId, segment.id, segment.name);
+  const remove = async () => {
+    await mutateAsync();
+    onDeleted();
+  };
+  return (
+    <li className={classes.segment}>
+      <div className={classes.content}>
+        <Title order={2} className="break">
+          {segment.name}
+        </Title>
+        <code className={classes.key}>{segment.key}</code>
+        {segment.description && (
+          <Text c="dimmed" className={classes.description}>
+            {segment.description}
+          </Text>
+        )}
+        <div className={classes.sentence}>
+          {segment.conditions.length === 0 ? (
+            t.segments.everyone
+          ) : (
+            <>
+              {t.segments.members} <Parts parts={clauseParts(segment.conditions)} />
+            </>
+          )}
+        </div>
+        <Uses projectId={projectId} segment={segment} />
+      </div>
+      <EditMenu
+        needs="segments:write"
+        label={t.segments.actions(segment.name)}
+        onEdit={editing.open}
+        onDelete={deletion.open}
+      />
+      <SegmentDialog projectId={projectId} segment={segment} {...editing.props} />
+      <DeleteDialog
+        name={segment.name}
+        consequence={t.deletion.segment}
+        onDelete={remove}
+        saysSo={false}
+        {...deletion.props}
+      />
+    </li>
+  );
+}
+
+/** Asked for when it is opened, because it takes a call for each segment. */
+function Uses({ projectId, segment }: Pick<Props, "projectId" | "segment">) {
+  const [opened, setOpened] = useState(false);
+  const { data: uses, error } = useQuery({ ...segmentUsesQuery(projectId, segment.id), enabled: opened });
+  const environments = useEnvironments();
+  return (
+    <details onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <summary className={classes.summary}>
+        {t.segments.uses}
+        <span className={classes.of}> {t.segments.usesOf(segment.name)}</span>
+      </summary>
+      <div role="status">
+        {error && <Text size="sm">{lineOf(error)}</Text>}
+        {!uses && !error && opened && <Text size="sm">{t.loading}</Text>}
+        {uses?.length === 0 && <Text size="sm">{t.segments.unused}</Text>}
+      </div>
+      {uses && uses.length > 0 && (
+        <ul className={classes.uses}>
+          {uses.map(({ environment_key: environmentKey, flag_key: flagKey }) => {
+            const environment = environments.find((each) => each.key === environmentKey);
+            return (
+              <li key={`${environmentKey} ${flagKey}`}>
+                {environment ? (
+                  <AnchorLink
+                    to="/projects/$projectId/environments/$environmentId"
+                    params={{ projectId, environmentId: environment.id }}
+                    search={{ q: flagKey }}
+                    className="break"
+                  >
+                    {t.segments.use(flagKey, environment.name)}
+                  </AnchorLink>
+                ) : (
+                  t.segments.use(flagKey, environmentKey)
+                )}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,26 @@
+import classes from "./CodeBlock.module.css";
+import { CopyIcon } from "./CopyButton";
+
+interface Props {
+  readonly code: string;
+  readonly label: string;
+  /** What is copied instead, such as the code with a token that is not shown. */
+  readonly copied?: string;
+  readonly copyLabel?: string;
+}
+
+export function CodeBlock({ code, label, copied = code, copyLabel }: Props) {
+  return (
+    <div className={classes.block}>
+      {/* Focusable, because scrollable content must be scrollable by keyboard. */}
+      <section className={classes.scroll} tabIndex={0} aria-label={label}>
+        <pre className={classes.code}>
+          <code>{code}</code>
+        </pre>
+      </section>
+      <div className={classes.copy}>
+        <CopyIcon text={copied} {...(copyLabel && { label: copyLabel })} />
+      </div>
+    </div>
+  );
+}

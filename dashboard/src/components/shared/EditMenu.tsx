@@ -1,0 +1,56 @@
+/** A menu for editing and deleting a resource, which need the same permission. */
+
+import { ActionIcon, type ActionIconProps, Menu } from "@mantine/core";
+import { type ReactNode, useRef } from "react";
+import { type Guarded, useGuard } from "../../lib/useGuard";
+import { t } from "../../texts";
+import { MenuFocus } from "./MenuFocus";
+import { IconButton } from "./IconButton";
+import { IconDots, IconPencil, IconTrash } from "./icons";
+
+interface Props extends ActionIconProps, Guarded {
+  readonly label: string;
+  readonly deleteText?: string;
+  readonly deleteIcon?: ReactNode;
+  readonly onEdit: () => void;
+  readonly onDelete: () => void;
+}
+
+export function EditMenu({ label, deleteText = t.delete, deleteIcon, needs, onEdit, onDelete, ...button }: Props) {
+  const { reason, attributes } = useGuard({ needs });
+  const opener = useRef<HTMLButtonElement>(null);
+  // A dialog returns the focus to the element that had it, which must not be an entry of a menu that has closed.
+  const from = (open: () => void) => () => {
+    opener.current?.focus();
+    open();
+  };
+  if (reason !== null) {
+    return (
+      <IconButton hint={label} needs={needs} {...button}>
+        <IconDots />
+      </IconButton>
+    );
+  }
+  return (
+    <Menu position="bottom-end" width={160} shadow="md">
+      <Menu.Target>
+        <ActionIcon ref={opener} variant="subtle" color="gray" aria-label={label} {...attributes} {...button}>
+          <IconDots />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <MenuFocus />
+        <Menu.Item leftSection={<IconPencil size={16} />} onClick={from(onEdit)}>
+          {t.edit}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={deleteIcon ?? <IconTrash size={16} />}
+          c="var(--mantine-color-error)"
+          onClick={from(onDelete)}
+        >
+          {deleteText}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,35 @@
+/** A page: its title (also the document's), its actions and its content. */
+
+import { Container, Group, Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useTitle } from "../../lib/useTitle";
+
+interface Props {
+  readonly title: string;
+  readonly intro?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly size?: number;
+  readonly children: ReactNode;
+}
+
+export function Page({ title, intro, actions, size = 1160, children }: Props) {
+  useTitle(title);
+  return (
+    <Container size={size} py="lg" pb={80}>
+      <Group justify="space-between" align="flex-start" mb="md" gap="sm" wrap="nowrap">
+        <Stack gap={2} miw={0}>
+          <Title order={1} className="break" lts="-0.015em">
+            {title}
+          </Title>
+          {intro && (
+            <Text c="dimmed" component="div">
+              {intro}
+            </Text>
+          )}
+        </Stack>
+        {actions}
+      </Group>
+      {children}
+    </Container>
+  );
+}

@@ -1,0 +1,68 @@
+/** The message that something was done, with a button that undoes it. */
+
+import { Button, Group } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import type { QueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { restoreChange } from "../../api/restores";
+import { type MadeChanges, takeChanges } from "../../lib/madeChanges";
+import { onSessionChange } from "../../lib/session";
+import { notifyDone, notifyRefused } from "../../lib/notify";
+import { done, type Done } from "../../texts/done";
+import { restore as texts } from "../../texts/restore";
+
+const SHOWN_MILLISECONDS = 10_000;
+
+let shown: string | null = null;
+
+/**
+ * Replaces the offer before it, so that a press undoes what was done last. `call` says in `done` what the call did, and
+ * has the values of its response.
+ */
+export function offerUndo(cache: QueryClient, call: Readonly<Record<string, unknown>>, made: MadeChanges): void {
+  const message = done[call.done as keyof typeof done](call as unknown as Done);
+  if (shown !== null) notifications.hide(shown);
+  const id = `undo-${made.changes.join("-")}`;
+  shown = id;
+  notifications.show({
+    id,
+    message: <UndoMessage cache={cache} message={message} made={made} onUsed={() => notifications.hide(id)} />,
+    color: "live",
+    role: "status",
+    autoClose: SHOWN_MILLISECONDS,
+  });
+}
+
+interface Props {
+  readonly cache: QueryClient;
+  readonly message: string;
+  readonly made: MadeChanges;
+  readonly onUsed: () => void;
+}
+
+function UndoMessage({ cache, message, made, onUsed }: Props) {
+  const [busy, setBusy] = useState(false);
+  useEffect(() => onSessionChange(onUsed), [onUsed]); // another account must not undo it
+  const undo = async () => {
+    setBusy(true);
+    try {
+      for (const change of made.changes.toReversed()) {
+        await restoreChange(made.projectId, change, { if_unchanged: true });
+      }
+      notifyDone(texts.undone);
+    } catch (error) {
+      notifyRefused(texts.notUndone, error);
+    }
+    takeChanges(); // an undo is not undone
+    onUsed();
+    await cache.invalidateQueries(); // it may have been any resource
+  };
+  return (
+    <Group justify="space-between" gap="xs" wrap="nowrap">
+      <span className="break">{message}</span>
+      <Button variant="subtle" size="compact-sm" flex="none" loading={busy} onClick={() => void undo()}>
+        {texts.undo}
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,182 @@
+/** The command palette: finds flags, environments, projects and pages by typing. */
+
+import { useMantineColorScheme } from "@mantine/core";
+import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from "@mantine/spotlight";
+import "@mantine/spotlight/styles.css";
+import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, IconShield } from "../shared/icons";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
+import { environmentsQuery, isProduction } from "../../api/environments";
+import { flagsQuery } from "../../api/flags";
+import { ownAccountQuery } from "../../api/ownAccount";
+import { projectsQuery } from "../../api/projects";
+import { ADMIN_PAGES } from "../../lib/adminPages";
+import { onPaletteWish } from "../../lib/paletteWish";
+import { t } from "../../texts";
+import classes from "./Palette.module.css";
+
+interface Props {
+  readonly projectId: string | null;
+  readonly environmentId: string | null;
+}
+
+const SHOWN_AT_ONCE = 12;
+const BASE = "/projects/$projectId/environments/$environmentId";
+
+export default function Palette(props: Props) {
+  useEffect(() => {
+    spotlight.open(); // it is only loaded when it was requested
+    return onPaletteWish(spotlight.toggle);
+  }, []);
+  return (
+    <Spotlight
+      actions={useActions(props)}
+      shortcut={null}
+      limit={SHOWN_AT_ONCE}
+      nothingFound={t.palette.nothing}
+      highlightQuery
+      scrollable
+      maxHeight="60vh"
+      overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
+      classNames={{ action: classes.action }}
+      attributes={{ content: { "aria-label": t.palette.label } }}
+      searchProps={{
+        leftSection: <IconSearch size={18} />,
+        placeholder: t.palette.placeholder,
+        "aria-label": t.palette.label,
+      }}
+    />
+  );
+}
+
+function useActions({ projectId, environmentId }: Props): SpotlightActionGroupData[] {
+  const flags = useFlagActions(projectId, environmentId);
+  const environments = useEnvironmentActions(projectId);
+  const projects = useProjectActions();
+  const pages = usePageActions(projectId, environmentId);
+  const administration = useAdministrationActions();
+  const appearance = useAppearanceActions();
+  return [
+    { group: t.palette.pages, actions: pages },
+    { group: t.palette.environments, actions: environments },
+    { group: t.palette.flags, actions: flags },
+    { group: t.palette.projects, actions: projects },
+    { group: t.adminPages.heading, actions: administration },
+    { group: t.palette.appearance, actions: appearance },
+  ].filter((each) => each.actions.length > 0);
+}
+
+function useFlagActions(projectId: string | null, environmentId: string | null): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const path = { project_id: projectId ?? "", env_id: environmentId ?? "" };
+  const { data } = useQuery({ ...flagsQuery(path), enabled: environmentId !== null });
+  return useMemo(
+    () =>
+      (data ?? []).map((flag) => ({
+        id: flag.id,
+        label: flag.name,
+        description: `${flag.key} · ${flag.enabled ? t.on : t.off}`,
+        leftSection: <IconFlag size={18} />,
+        onClick: () =>
+          navigate({
+            to: `${BASE}/flags/$flagId`,
+            params: { projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id },
+          }),
+      })),
+    [data, navigate],
+  );
+}
+
+function useEnvironmentActions(projectId: string | null): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const { data } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
+  return (data ?? []).map((each) => ({
+    id: each.id,
+    label: each.name,
+    description: each.key,
+    leftSection: isProduction(each) ? <IconBroadcast size={18} /> : <IconFlask size={18} />,
+    onClick: () => navigate({ to: BASE, params: { projectId: projectId ?? "", environmentId: each.id } }),
+  }));
+}
+
+function useProjectActions(): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const { data } = useQuery(projectsQuery);
+  return (data ?? []).map((each) => ({
+    id: each.id,
+    label: each.name,
+    leftSection: <IconGrid size={18} />,
+    onClick: () => navigate({ to: "/projects/$projectId", params: { projectId: each.id } }),
+  }));
+}
+
+function usePageActions(projectId: string | null, environmentId: string | null): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const params = { projectId: projectId ?? "", environmentId: environmentId ?? "" };
+  const ofEnvironment: SpotlightActionData[] = [
+    { id: "flags", label: t.shell.flags, onClick: () => navigate({ to: BASE, params }) },
+    { id: "history", label: t.shell.history, onClick: () => navigate({ to: `${BASE}/history`, params }) },
+    { id: "changes", label: t.shell.changes, onClick: () => navigate({ to: `${BASE}/changes`, params }) },
+  ];
+  return [
+    ...(environmentId === null ? [] : ofEnvironment),
+    ...(projectId === null
+      ? []
+      : [
+          {
+            id: "segments",
+            label: t.shell.segments,
+            onClick: () => navigate({ to: "/projects/$projectId/segments", params }),
+          },
+          {
+            id: "members",
+            label: t.shell.members,
+            onClick: () => navigate({ to: "/projects/$projectId/members", params }),
+          },
+          {
+            id: "sdk-keys",
+            label: t.shell.sdkKeys,
+            onClick: () => navigate({ to: "/projects/$projectId/sdk-keys", params }),
+          },
+          {
+            id: "tokens",
+            label: t.shell.accessTokens,
+            onClick: () => navigate({ to: "/projects/$projectId/tokens", params }),
+          },
+          {
+            id: "settings",
+            label: t.shell.settings,
+            onClick: () => navigate({ to: "/projects/$projectId/settings", params }),
+          },
+        ]),
+    { id: "projects", label: t.shell.allProjects, onClick: () => navigate({ to: "/" }) },
+  ];
+}
+
+function useAdministrationActions(): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const { data: own } = useQuery(ownAccountQuery);
+  if (!own?.administrator) return [];
+  return ADMIN_PAGES.map(({ to, name }) => ({
+    id: to,
+    label: t.palette.adminPage(name),
+    leftSection: <IconShield size={18} />,
+    onClick: () => navigate({ to }),
+  }));
+}
+
+function useAppearanceActions(): SpotlightActionData[] {
+  const { setColorScheme } = useMantineColorScheme();
+  const schemes = [
+    ["light", t.shell.light],
+    ["dark", t.shell.dark],
+    ["auto", t.shell.system],
+  ] as const;
+  return schemes.map(([scheme, name]) => ({
+    id: `scheme-${scheme}`,
+    label: t.palette.schemeAction(name.toLowerCase()),
+    leftSection: <IconMoon size={18} />,
+    onClick: () => setColorScheme(scheme),
+  }));
+}

@@ -1,0 +1,74 @@
+/** The frame of every page after sign-in: the location, the navigation and the account. */
+
+import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react-router";
+import { type RefObject, lazy, Suspense, useEffect, useRef, useState } from "react";
+import { onPaletteWish } from "../../lib/paletteWish";
+import { t } from "../../texts";
+import { AccountMenu } from "../accounts/AccountMenu";
+import { AdminSections } from "../administration/AdminSections";
+import { EnvironmentMenu } from "../projects/EnvironmentMenu";
+import { Logo } from "./Logo";
+import { ProjectMenu } from "../projects/ProjectMenu";
+import { SearchButton } from "./SearchButton";
+import { Sections } from "./Sections";
+import classes from "./Shell.module.css";
+
+const Palette = lazy(() => import("./Palette"));
+
+export function Shell() {
+  const { projectId, environmentId } = useParams({ strict: false });
+  const administers = useLocation({ select: ({ pathname }) => pathname.startsWith("/admin") });
+  const paletteWanted = usePaletteWanted();
+  const content = useRef<HTMLElement>(null);
+  useFocusAfterNavigation(content);
+  return (
+    <>
+      <a href="#content" className={classes.skip}>
+        {t.shell.skip}
+      </a>
+      <header className={classes.header}>
+        <div className={classes.bar}>
+          <Link to="/" className={classes.home} aria-label={t.shell.allProjects}>
+            <Logo />
+          </Link>
+          {administers && <span className={classes.place}>{t.adminPages.heading}</span>}
+          {projectId && <ProjectMenu projectId={projectId} />}
+          {projectId && <EnvironmentMenu projectId={projectId} environmentId={environmentId ?? null} />}
+          <div className={classes.tools}>
+            <SearchButton />
+            <AccountMenu />
+          </div>
+        </div>
+        {administers && <AdminSections />}
+        {projectId && <Sections projectId={projectId} environmentId={environmentId ?? null} />}
+      </header>
+      <main ref={content} id="content" tabIndex={-1} className={classes.content}>
+        <Outlet />
+      </main>
+      {paletteWanted && (
+        <Suspense>
+          <Palette projectId={projectId ?? null} environmentId={environmentId ?? null} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+/** Whether the palette was ever requested; it is only loaded then. */
+function usePaletteWanted(): boolean {
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => onPaletteWish(() => setWanted(true)), []);
+  return wanted;
+}
+
+/** If navigation removes the focused element, the page gets the focus, so that tabbing continues there. */
+function useFocusAfterNavigation(content: RefObject<HTMLElement | null>): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe("onRendered", ({ fromLocation, hrefChanged }) => {
+        if (fromLocation && hrefChanged && document.activeElement === document.body) content.current?.focus();
+      }),
+    [router, content],
+  );
+}

@@ -1,0 +1,15 @@
+/** What a change's response says of the instances that may not serve it. */
+
+import { instances as texts } from "../texts/instances";
+
+export interface Warning {
+  readonly title: string;
+  readonly message: string;
+}
+
+/** Null if every instance serves the change, or if the response says nothing of it. */
+export function missingInWords(headers: Headers): Warning | null {
+  const [live, known] = (headers.get("Flagstaff-Live-On") ?? "").split("/").map(Number);
+  if (live === undefined || known === undefined || !(live < known)) return null;
+  return { title: texts.notEverywhere(live, known), message: texts.missing(headers.get("Flagstaff-Missing") ?? "?") };
+}

@@ -1,0 +1,47 @@
+/** The instances that serve from one database: who is in touch, serves which changes, and how busy each is. */
+
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { instancesQuery, type ServingInstance } from "../../api/instances";
+import { Empty } from "../../components/shared/Empty";
+import { IconGrid } from "../../components/shared/icons";
+import { InstanceRow } from "../../components/administration/InstanceRow";
+import classes from "../../components/administration/Instances.module.css";
+import { Page } from "../../components/shared/Page";
+import { RowsSkeleton } from "../../components/shared/PageSkeleton";
+import { LoadFailed } from "../../components/shared/ProblemPage";
+import { troubleOf } from "../../lib/instances";
+import { t } from "../../texts";
+import { servingInstances as texts } from "../../texts/servingInstances";
+
+export function Instances() {
+  const { data, error, refetch } = useQuery(instancesQuery);
+  return (
+    <Page title={t.adminPages.instances} intro={texts.intro}>
+      {error && <LoadFailed error={error} onRetry={refetch} />}
+      {!data && !error && <RowsSkeleton rows={3} height={120} />}
+      {data && <List instances={data} />}
+    </Page>
+  );
+}
+
+function List({ instances }: { instances: readonly ServingInstance[] }) {
+  const troubled = instances.filter((each) => troubleOf(each) !== null).length;
+  const all = instances.length;
+  return (
+    <>
+      <Text role="status" mb="xs" fw={troubled ? 570 : undefined}>
+        {all > 0 && (troubled ? texts.attention(troubled, all) : texts.well(all))}
+      </Text>
+      {all === 0 ? (
+        <Empty icon={<IconGrid size={22} />} title={texts.none} text={texts.noneText} />
+      ) : (
+        <ul className={classes.list} aria-label={t.adminPages.instances}>
+          {instances.map((each) => (
+            <InstanceRow key={each.id} instance={each} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+/** What was done, in the messages that offer to undo it. */
+
+export interface Done {
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
+export const done = {
+  switched: ({ name, enabled }: Done) => `${name} was turned ${enabled ? "on" : "off"}.`,
+  changed: ({ name }: Done) => `${name} was changed.`,
+  deleted: ({ name }: Done) => `${name} was deleted.`,
+  archived: ({ name }: Done) => `${name} was archived.`,
+  unarchived: ({ name }: Done) => `${name} is back in the answers.`,
+  ruleChanged: () => "The rule was changed.",
+  ruleDeleted: () => "The rule was deleted.",
+  rulesMoved: () => "The order of the rules was changed.",
+};

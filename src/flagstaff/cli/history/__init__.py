@@ -1,0 +1,1 @@
+"""`flagstaff history`: the evaluation history from the command line."""

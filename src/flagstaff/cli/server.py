@@ -1,0 +1,200 @@
+"""One process that serves with one event loop until a signal ends it."""
+
+import asyncio
+import gc
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import cast
+
+import structlog
+import uvicorn
+import uvloop
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.cli.otel import make_telemetry
+from flagstaff.runtime.descriptors import RESERVE, raise_limit
+from flagstaff.runtime.worker import Worker
+from flagstaff.settings import Settings
+from flagstaff.settings.opentelemetry import OpenTelemetry
+from flagstaff.web.edge.acceptor import Acceptor
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = signal.SIGUSR1
+"""Ends a worker's running requests, as a second SIGINT does."""
+WITHOUT_DRAIN = signal.SIGUSR2
+"""Stops a worker as the first SIGINT does."""
+
+# Together with `Flagstaff.stop`, within the ten seconds that process managers allow.
+_FINISH_REQUESTS_SECONDS = 3
+_IDLE_CONNECTION_SECONDS = 75  # longer than the minute for which common proxies keep connections
+_COLLECT_AFTER_ALLOCATIONS = 20_000
+_SWITCH_SECONDS = 0.0005
+_LINGER_SECONDS = 0.5  # for requests on connections that were accepted last
+_LOOK_SECONDS = 0.05
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server with two differences.
+
+    The caller handles signals, because uvicorn would raise them again and end the process too soon. And connections are
+    bounded.
+    """
+
+    def __init__(self, config: uvicorn.Config, flagstaff: Flagstaff, drain_seconds: int) -> None:
+        super().__init__(config)
+        self._flagstaff = flagstaff
+        self._drain_seconds = drain_seconds
+        self._acceptors: list[Acceptor] = []
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        make_protocol = partial(
+            self._flagstaff.connection_class, config=self.config, server_state=self.server_state, app_state={}
+        )
+        self.servers = []
+        for listener in sockets or ():
+            acceptor = self._flagstaff.make_acceptor(listener, make_protocol)
+            acceptor.start()
+            self._acceptors.append(acceptor)
+            self.servers.append(cast("asyncio.Server", acceptor))
+        self.started = True
+
+    def end(self, number: int) -> None:
+        """Begin to stop; only SIGTERM, which process managers send, begins with a drain."""
+        if number != signal.SIGTERM:
+            self._drain_seconds = 0
+        self.handle_exit(number, None)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        drains = self._drain_seconds > 0
+        if drains:
+            self._flagstaff.begin_drain()
+            await self._wait(lambda: self._drain_seconds)
+        # uvicorn ends only the connections that it knows when it begins, and waits for any that come later.
+        for acceptor in self._acceptors:
+            acceptor.close()
+            await acceptor.wait_closed()
+        if drains:
+            await self._wait(lambda: _LINGER_SECONDS if self.server_state.connections else 0)
+        await self._flagstaff.streams.stop()  # they would take all of the time that running requests have
+        await super().shutdown(sockets)
+
+    async def _wait(self, find_seconds: Callable[[], float]) -> None:
+        """Wait until this many seconds are over or a second SIGINT comes."""
+        began = time.monotonic()
+        while time.monotonic() - began < find_seconds() and not self.force_exit:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_SECONDS)  # uvicorn sets `force_exit` without an event
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def run(
+    settings: Settings,
+    listen: Callable[[], socket.socket],
+    signals: Sequence[signal.Signals],
+    greet: Callable[[int], None],
+    worker: Worker | None = None,
+    open_telemetry: OpenTelemetry | None = None,
+) -> None:
+    """Serve until one of the signals; a second SIGINT ends running requests at once.
+
+    `listen` returns the listening socket, and `greet` is called with its port once the server serves. A `worker` serves
+    beside others on the same data directory, which their parent has prepared.
+
+    Raises:
+        Error: what `Flagstaff.start` and `listen` raise.
+    """
+    uvloop.run(_run(settings, listen, signals, greet, worker, open_telemetry))
+
+
+async def _run(
+    settings: Settings,
+    listen: Callable[[], socket.socket],
+    signals: Sequence[signal.Signals],
+    greet: Callable[[int], None],
+    worker: Worker | None,
+    open_telemetry: OpenTelemetry | None,
+) -> None:
+    flagstaff = Flagstaff(settings, worker=worker, telemetry=make_telemetry(settings, open_telemetry, worker))
+    _make_room_for_connections(flagstaff)
+    config = uvicorn.Config(
+        flagstaff.asgi,
+        host=settings.host,
+        port=settings.port,
+        http=flagstaff.connection_class,
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        reset_contextvars=True,  # a pipelined request would begin with the log's ids and the span of the one before
+        timeout_keep_alive=_IDLE_CONNECTION_SECONDS,
+        timeout_graceful_shutdown=_FINISH_REQUESTS_SECONDS,
+    )
+    server = _Server(config, flagstaff, settings.drain_seconds)
+    begun = asyncio.Event()
+    _obey_signals(signals, server, begun)
+    with listen() as listener:
+        try:
+            await flagstaff.start()
+            begun.set()
+            _settle_memory()
+            _favour_the_event_loop()
+            greet(listener.getsockname()[1])
+            await server.serve(sockets=[listener])
+        except asyncio.CancelledError:
+            if not server.should_exit:
+                raise
+        finally:
+            await flagstaff.stop()
+    log.info("stopped")
+
+
+def _favour_the_event_loop() -> None:
+    """Let the event loop interrupt a thread that uses the interpreter after half a millisecond instead of five.
+
+    A thread that reads megabytes from SQLite keeps the interpreter almost without pause.
+    """
+    sys.setswitchinterval(_SWITCH_SECONDS)
+
+
+def _obey_signals(signals: Sequence[signal.Signals], server: _Server, begun: asyncio.Event) -> None:
+    """Make signals end the server; until it has begun, also a start that waits, for example for a migration."""
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+
+    def end(number: int) -> None:
+        server.end(signal.SIGINT if number == AT_ONCE else number)
+        if main is not None and not begun.is_set():
+            main.cancel()
+
+    for number in signals:
+        loop.add_signal_handler(number, end, number)
+
+
+def _settle_memory() -> None:
+    """Keep garbage collection off evaluations: exclude what was built at the start, and collect less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER_ALLOCATIONS)
+
+
+def _make_room_for_connections(flagstaff: Flagstaff) -> None:
+    wanted = flagstaff.connection_bounds.most
+    room = raise_limit(wanted)
+    flagstaff.connection_bounds.keep_within(room)
+    if room < wanted:
+        log.warning(
+            "few_descriptors",
+            connections=room,
+            wanted=wanted,
+            advice=f"allow {wanted + RESERVE} open files (LimitNOFILE= in systemd, ulimit -n), "
+            "or lower FLAGSTAFF_MAX_CONNECTIONS",
+        )

@@ -1,0 +1,69 @@
+"""`flagstaff serve` with several workers: prepares the data directory once, and forks processes that serve on one port.
+
+Forked processes share the memory of the parent and start in a fraction of a second. The parent therefore has neither a
+thread nor an event loop, and opens no database.
+"""
+
+import asyncio
+import gc
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+import structlog
+
+from flagstaff.bootstrap import prepare
+from flagstaff.cli import server
+from flagstaff.cli.listeners import Listeners
+from flagstaff.cli.parent import Parent
+from flagstaff.domain.errors import Code, Error
+from flagstaff.runtime.worker import Worker, WorkerBoard
+from flagstaff.settings import Settings
+from flagstaff.settings.opentelemetry import OpenTelemetry
+from flagstaff.storage.data_directory import DataDirectory
+from flagstaff.telemetry import configure_logging
+
+log = structlog.get_logger(__name__)
+
+
+def serve_with_workers(
+    settings: Settings,
+    count: int,
+    signals: Sequence[signal.Signals],
+    greet: Callable[[int], None],
+    open_telemetry: OpenTelemetry | None = None,
+) -> None:
+    """Serve with this many workers until one of the signals; `greet` is called with the port once all of them serve.
+
+    Raises:
+        Error: what `Flagstaff.start` and `Listeners` raise; INVALID on other systems than Linux.
+        SystemExit: with status 1 when workers had to be killed at the end.
+    """
+    if sys.platform != "linux":
+        raise Error(Code.INVALID, "Several workers need Linux. Set FLAGSTAFF_WORKERS to 1.")
+    with closing(Listeners(settings.host, settings.port, count)) as listeners:
+        directory = DataDirectory(settings.data_dir)
+        directory.prepare()
+        directory.lock()  # the workers inherit the lock, which the last of the processes releases by its end
+        directory.warn_if_open()
+        board = WorkerBoard(count)
+
+        def work(slot: int, channel: socket.socket) -> None:
+            listener = listeners.take(slot)
+            listeners.close(but=slot)
+            configure_logging(settings.log_format, worker=slot)
+            worker = Worker(slot, board, channel)
+            ends = (signal.SIGTERM, server.WITHOUT_DRAIN, server.AT_ONCE)
+            server.run(settings, lambda: listener, ends, lambda _: worker.tell_started(), worker, open_telemetry)
+
+        gc.collect()
+        gc.freeze()  # a collection in a worker would otherwise copy what it shares with the others
+        parent = Parent(listeners, board, work=work, signals=signals, drain_seconds=settings.drain_seconds)
+        killed = parent.run(
+            prepare=lambda _: asyncio.run(prepare(settings, count)), on_served=lambda: greet(listeners.port)
+        )
+    log.info("stopped")
+    if killed:
+        sys.exit(1)

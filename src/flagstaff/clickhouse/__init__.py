@@ -1,0 +1,1 @@
+"""ClickHouse: its HTTP interface, the table for evaluations, and the rows that are sent to it."""

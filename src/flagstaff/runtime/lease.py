@@ -1,0 +1,43 @@
+"""Until when this instance can be sure that it serves every change whose response has been sent."""
+
+import time
+from collections.abc import Callable
+from math import inf
+
+
+class Lease:
+    """What the instance knows of its own lease. `valid_until` is compared with the clock for every evaluation.
+
+    Where there can be no other process on the database, it is always valid. See docs/decisions/0025-leases.md.
+    """
+
+    __slots__ = ("_clock", "_cut_off_seconds", "_lapses_at", "_sure_at", "valid_until")
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sure_at = clock()
+        self.valid_until = inf
+        self._lapses_at = inf
+        self._cut_off_seconds = 0.0  # until the lease was extended last
+
+    def end(self) -> None:
+        """It is valid again when it is extended."""
+        self.valid_until, self._lapses_at = -inf, inf
+
+    def extend(self, asked_at: float, seconds: float) -> None:
+        """It is valid for these seconds from the moment at which its renewal was begun."""
+        self._cut_off_seconds = self.cut_off_seconds()
+        self._sure_at = asked_at
+        self.valid_until = self._lapses_at = asked_at + seconds
+
+    def cut_off_seconds(self) -> float:
+        """For how long altogether it was not valid, apart from the start and the stop of the instance."""
+        return self._cut_off_seconds + max(self._clock() - self._lapses_at, 0)
+
+    def has_lapsed(self) -> bool:
+        """Whether changes may be in effect elsewhere that this instance has not heard of."""
+        return self._clock() >= self.valid_until
+
+    def stale_seconds(self) -> int:
+        """For how long it may have missed changes, in whole seconds, rounded up."""
+        return int(self._clock() - self._sure_at) + 1

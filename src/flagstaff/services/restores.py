@@ -1,0 +1,135 @@
+"""Restores changes of flags, rules and segments: puts back what a change has altered, as a change of its own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.domain.changes import Actor, change_of
+from flagstaff.domain.errors import Code, Error, not_found
+from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.restores import Alteration, unrestorable
+from flagstaff.domain.segments import Segment
+from flagstaff.services.access import open_member
+from flagstaff.services.flags import Flags
+from flagstaff.services.restore_plans import plan_restore
+from flagstaff.services.rules import Rules
+from flagstaff.services.segments import Segments
+from flagstaff.storage import changes, flags, rules, segments
+from flagstaff.storage.changes import record
+from flagstaff.storage.database import Connection, Database, attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore alters, and the number of its own change; None if it was only asked what it would alter."""
+
+    alterations: Sequence[Alteration]
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Restores:
+    """The use case of restores. Raises Error NOT_FOUND for what is not the actor's.
+
+    The quotas are those of the services that create the resources otherwise.
+    """
+
+    database: Database
+    now: Callable[[], datetime]
+    flags: Flags
+    rules: Rules
+    segments: Segments
+
+    async def restore(
+        self, actor: Actor, project_id: UUID, number: int, *, dry_run: bool = False, if_unchanged: bool = False
+    ) -> Restored:
+        """Put back what the change with this number has altered, and nothing else; or only tell what that would alter.
+
+        What it deleted comes back under the same ids.
+
+        Raises:
+            Error: FORBIDDEN for someone who may not make such a change; CONFLICT, which says why, if it cannot be put
+                back, and with `if_unchanged` also if it has been changed again since.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            _, member = await open_member(connection, actor, project_id, for_update=True)
+            change = await changes.find_project_change(connection, project_id, number)
+            if change is None:
+                raise not_found("change")
+            with _as_conflict():
+                alterations = await plan_restore(
+                    connection, member, change, number, self.now(), if_unchanged=if_unchanged
+                )
+                async with attempt(connection, keep=not dry_run):  # some quotas need to see what is written
+                    await self._write(connection, alterations)
+            if dry_run:
+                return Restored(alterations, None)
+            first = None
+            for each in alterations:
+                own = change_of(
+                    actor,
+                    each.action,
+                    each.after.updated_at,
+                    each.scope,
+                    before=each.before,
+                    after=each.after,
+                    restores=number,
+                )
+                await record(transaction, own)
+                first = first or transaction.change
+            return Restored(alterations, first)
+
+    async def _write(self, connection: Connection, alterations: Sequence[Alteration]) -> None:
+        """Write what is altered; raises Error CONFLICT for a key that is taken, or where a quota has no room."""
+        its_rules = [each for each in alterations if isinstance(each.after, Rule)]
+        for each in alterations:
+            match each.after:
+                case Flag() as flag:
+                    await self._write_flag(connection, flag, is_new=each.before is None)
+                case Segment() as segment:
+                    await self._write_segment(connection, segment, each.before)
+                case Rule() as rule:
+                    await (rules.create_rule if each.before is None else rules.update_rule)(connection, rule)
+        if not its_rules:
+            return
+        scope = its_rules[0].scope
+        assert scope.environment_id is not None
+        assert scope.flag_id is not None
+        if its_rules[0].before is None:
+            await self.rules.require_room(connection, scope.environment_id, scope.flag_id, 0)
+        written = [
+            each.after
+            for each in its_rules
+            if isinstance(each.after, Rule)
+            and not (isinstance(each.before, Rule) and each.before.conditions == each.after.conditions)
+        ]
+        await self.rules.require_room_for_conditions(connection, scope.environment_id, written)
+
+    async def _write_flag(self, connection: Connection, flag: Flag, *, is_new: bool) -> None:
+        if is_new:
+            self.flags.quota.require_room(await flags.count_flags(connection, flag.environment_id))
+        present = await flags.count_variant_characters(connection, flag.environment_id)
+        await (flags.create_flag if is_new else flags.update_flag)(connection, flag)
+        await self.flags.require_room_for_variants(connection, flag.environment_id, present)
+
+    async def _write_segment(self, connection: Connection, segment: Segment, before: object) -> None:
+        is_new = not isinstance(before, Segment)
+        if is_new:
+            self.segments.quota.require_room(await segments.count_segments(connection, segment.project_id))
+        await (segments.create_segment if is_new else segments.update_segment)(connection, segment)
+        if not isinstance(before, Segment) or before.conditions != segment.conditions:
+            await self.segments.require_room_for_conditions(connection, segment.project_id)
+
+
+@contextmanager
+def _as_conflict() -> Iterator[None]:
+    """Turn the refusal of a value, which was valid before the change, into a CONFLICT that says what is missing now."""
+    try:
+        yield
+    except Error as error:
+        if error.code is not Code.INVALID:
+            raise
+        raise unrestorable(". ".join(f"{each.field} {each.message}" for each in error.fields) + ".") from error

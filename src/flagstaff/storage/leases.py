@@ -1,0 +1,85 @@
+"""The leases of the instances on one database: which instances may be answering, judged by this instance's own clock.
+
+An instance renews its lease again and again, and counts on it for `HOLD_SECONDS` from the moment at which it began to
+renew it. Another one regards the lease as lapsed when two readings of it, `LEASE_SECONDS` apart, show no renewal. So
+no clock is compared with another: not with the database's, which may jump, and not with another machine's.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+LEASE_SECONDS = 3.0
+HOLD_SECONDS = 2.9
+"""Shorter than the lease, because clocks do not run at exactly the same speed."""
+RENEW_SECONDS = 0.75
+
+
+class Member(NamedTuple):
+    """An instance, as the others see it: its id, what people call it, and its version."""
+
+    id: str
+    address: str
+    version: str
+
+
+class Row(NamedTuple):
+    """Another instance's row. One of the release before leases holds none."""
+
+    id: str
+    address: str
+    renewals: int
+    is_leaving: bool
+    holds_lease: bool = True
+
+
+@dataclass(slots=True)
+class _Seen:
+    address: str
+    renewals: int
+    since: float
+    has_lapsed: bool = False
+
+
+class Leases:
+    """What the readings of the table have shown of the other instances."""
+
+    def __init__(self, clock: Callable[[], float], address: str = "") -> None:
+        """`address` is this instance's own."""
+        self._clock = clock
+        self._address = address
+        self._seen: dict[str, _Seen] = {}
+
+    def note(self, rows: Iterable[Row], began_at: float) -> None:
+        """Note a reading of all rows of other instances. It was begun at this time of the clock, and has just ended.
+
+        A row that is missing counts as not renewed: a database that has failed over may have lost it.
+        """
+        now = self._clock()
+        present: set[str] = set()
+        for row in rows:
+            present.add(row.id)
+            if row.is_leaving:
+                self._seen.pop(row.id, None)
+                continue
+            seen = self._seen.get(row.id)
+            if seen is None or seen.renewals != row.renewals:
+                self._seen[row.id] = _Seen(row.address, row.renewals, now)
+        for instance, seen in list(self._seen.items()):
+            if began_at - seen.since >= LEASE_SECONDS:
+                seen.has_lapsed = True
+                if instance not in present:
+                    del self._seen[instance]
+
+    def live(self) -> dict[str, str]:
+        """The addresses of the instances whose leases had not lapsed at the last reading, by their ids."""
+        return {instance: seen.address for instance, seen in self._seen.items() if not seen.has_lapsed}
+
+    def lapsed(self) -> dict[str, str]:
+        """The same for those whose leases had, but not if another one, or this one, has taken the address since."""
+        taken = {self._address, *self.live().values()}
+        return {
+            instance: seen.address
+            for instance, seen in self._seen.items()
+            if seen.has_lapsed and seen.address not in taken
+        }

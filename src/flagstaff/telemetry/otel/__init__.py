@@ -1,0 +1,1 @@
+"""Traces and metrics for OpenTelemetry. Nothing here is imported unless the settings ask for it."""

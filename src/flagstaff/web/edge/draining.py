@@ -1,0 +1,19 @@
+"""The time before a stop, in which proxies learn to send their requests elsewhere."""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class Draining:
+    """In front of the application: once it has begun, each response ends its connection."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.has_begun = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_last(message: Message) -> None:
+            if self.has_begun and message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), (b"connection", b"close")]
+            await send(message)
+
+        await self._app(scope, receive, send_last)

@@ -1,0 +1,233 @@
+"""The history in ClickHouse, against its engine: each evaluation is there exactly once, whatever failed in between."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+
+from flagstaff.clickhouse.client import ClickHouse, ClickHouseError
+from flagstaff.clickhouse.sender import Sender
+from flagstaff.clickhouse.table import create_statement
+from flagstaff.domain.projects import Environment
+from flagstaff.runtime.sink import Sink
+from flagstaff.services.deliveries import Deliveries, Delivery
+from flagstaff.services.history import History
+from flagstaff.storage.database import Database
+from tests.support.builders import store_environment
+from tests.support.clickhouse import PASSWORD, PYTHON, QUOTED, ClickHouseEngine
+from tests.support.clock import Clock
+from tests.support.history import make_batch, make_layout, make_record
+from tests.support.remote import RemoteCaller
+from tests.support.server import ServerProcess
+from tests.support.stores import Store
+
+pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="make test-clickhouse installs ClickHouse's engine")
+
+TABLE = "flagstaff.evaluations"
+COUNT = f"SELECT count() AS rows, uniqExact(id) AS ids, uniqExact(user_id) AS users FROM {TABLE}"
+LAYOUT = make_layout()
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ClickHouseEngine]:
+    with ClickHouseEngine() as engine:
+        engine.query("CREATE DATABASE flagstaff")
+        yield engine
+
+
+@pytest.fixture
+def engine(running: ClickHouseEngine) -> ClickHouseEngine:
+    """The engine with an empty table."""
+    running.query(f"DROP TABLE IF EXISTS {TABLE}")
+    running.query(create_statement(TABLE).strip().rstrip(";"))
+    return running
+
+
+@pytest.fixture
+async def environment(database: Database) -> Environment:
+    return await store_environment(database)
+
+
+@pytest.fixture
+async def sink(database: Database, clock: Clock, engine: ClickHouseEngine) -> AsyncIterator[Sink[Delivery]]:
+    """An instance that sends blocks of 100, and gives up on an answer after two seconds."""
+    deliveries = Deliveries(database, clock, "first", evaluations=100)
+    sender = Sender(ClickHouse(engine.url, TABLE, timeout_seconds=2))
+
+    async def send(delivery: Delivery) -> None:
+        parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
+        await sender.send(delivery.block.token, parts)
+
+    yield Sink(
+        next_block=deliveries.next,
+        send=send,
+        note_sent=deliveries.note_sent,
+        pause_seconds=0.01,
+        first_retry_seconds=0.01,
+    )
+    await sender.close()
+
+
+async def record(database: Database, clock: Clock, environment: Environment, count: int) -> None:
+    records = [make_record(place, f"user-{place}") for place in range(count)]
+    await History(database, clock).record(make_batch(environment.id, LAYOUT, *records))
+
+
+async def run_until_sent(sink: Sink[Delivery], count: int) -> None:
+    """Let the sink run as in a server."""
+    task = asyncio.create_task(sink.run())
+    try:
+        async with asyncio.timeout(60):
+            while sink.sent < count:
+                await asyncio.sleep(0.02)
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("", "does not exist; create it with the statement of: flagstaff clickhouse schema"),
+        (create_statement(TABLE).replace("    rules Map", "    others Map"), "it lacks the columns rules Map"),
+        (create_statement(TABLE).replace("user_id Nullable(String)", "user_id String"), "user_id is String and must"),
+        (create_statement(TABLE).partition("SETTINGS")[0], "non_replicated_deduplication_window"),
+        (create_statement(TABLE).partition("ENGINE")[0] + "ENGINE = Memory", "its engine is Memory"),
+    ],
+)
+async def test_a_table_that_cannot_be_used_is_refused_with_words(
+    engine: ClickHouseEngine, statement: str, reason: str
+) -> None:
+    engine.query(f"DROP TABLE {TABLE}")
+    if statement:
+        engine.query(statement.strip().rstrip(";"))
+    clickhouse = ClickHouse(engine.url, TABLE)
+    with pytest.raises(ClickHouseError) as refusal:
+        await clickhouse.check()
+    await clickhouse.close()
+    assert reason in str(refusal.value)
+
+
+async def test_refusals_and_redirects_are_errors_that_show_no_password(engine: ClickHouseEngine) -> None:
+    wrong = ClickHouse(f"http://default:wrong-password@127.0.0.1:{engine.port}", TABLE)
+    with pytest.raises(ClickHouseError, match=r"403.*Authentication failed") as refusal:
+        await wrong.check()
+    await wrong.close()
+    assert "wrong-password" not in str(refusal.value)
+    right = ClickHouse(engine.url, TABLE)
+    assert await right.check() >= "26"
+    engine.fault("redirect")
+    with pytest.raises(ClickHouseError, match="answered 307") as refusal:
+        await right.insert("token", [b"{}\n"])
+    await right.close()
+    assert PASSWORD not in str(refusal.value)
+    assert engine.numbers(COUNT)["rows"] == 0
+
+
+async def test_rows_have_the_results_and_reasons_of_flags(
+    sink: Sink[Delivery], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
+) -> None:
+    await record(database, clock, environment, 3)
+    await run_until_sent(sink, 3)
+    found = engine.numbers(
+        "SELECT countIf(flags['rollout']) AS rollout, countIf(flags['off']) AS off,"
+        " countIf(reasons['off'] != '') AS reasons,"
+        " countIf(environment = 'production') AS production, countIf(toHour(evaluated_at) = 10) AS hour"
+        f" FROM {TABLE}"
+    )
+    assert found == {"rollout": 3, "off": 0, "reasons": 3, "production": 3, "hour": 3}
+
+
+@pytest.mark.parametrize("kind", ["before", "after", "hang"])
+async def test_every_evaluation_is_there_once_after_errors_and_answers_that_were_lost(
+    sink: Sink[Delivery],
+    engine: ClickHouseEngine,
+    database: Database,
+    clock: Clock,
+    environment: Environment,
+    kind: str,
+) -> None:
+    before = len(engine.received())
+    engine.fault(kind, count=2)
+    await record(database, clock, environment, 450)
+    await run_until_sent(sink, 450)
+    assert sink.failures == 2
+    tokens = engine.received()[before:]
+    assert (len(tokens) > len(set(tokens))) is (kind != "before"), "the engine was sent a block twice"
+    assert engine.numbers(COUNT) == {"rows": 450, "ids": 450, "users": 450}
+
+
+async def test_every_evaluation_is_there_once_after_clickhouse_was_away(
+    sink: Sink[Delivery], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
+) -> None:
+    await record(database, clock, environment, 150)
+    await run_until_sent(sink, 100)
+    engine.kill()
+    await record(database, clock, environment, 300)
+    task = asyncio.create_task(sink.run())
+    async with asyncio.timeout(30):
+        while sink.failures < 3:
+            await asyncio.sleep(0.01)
+    assert sink.lag_seconds() > 0
+    assert not sink.is_working
+    engine.start()
+    async with asyncio.timeout(60):
+        while sink.sent < 450:
+            await asyncio.sleep(0.02)
+    task.cancel()
+    await asyncio.wait([task])
+    assert engine.numbers(COUNT) == {"rows": 450, "ids": 450, "users": 300}
+
+
+async def test_two_instances_at_once_send_everything_once(
+    sink: Sink[Delivery], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
+) -> None:
+    await record(database, clock, environment, 450)
+    sender = Sender(ClickHouse(engine.url, TABLE))
+    eager = Deliveries(database, lambda: clock.advance(days=1), "eager", evaluations=100)  # it is always its turn
+
+    async def send(delivery: Delivery) -> None:
+        parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
+        await sender.send(delivery.block.token, parts)
+
+    other = Sink(next_block=eager.next, send=send, note_sent=eager.note_sent, pause_seconds=0.01)
+    tasks = [asyncio.create_task(each.run()) for each in (sink, other)]
+    async with asyncio.timeout(60):
+        while sink.sent + other.sent < 450:
+            await asyncio.sleep(0.02)
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    await sender.close()
+    assert engine.numbers(COUNT) == {"rows": 450, "ids": 450, "users": 450}
+
+
+async def test_every_evaluation_is_there_once_after_the_sender_was_killed_before_it_noted_the_answer(
+    store: Store, engine: ClickHouseEngine
+) -> None:
+    before = len(engine.received())
+    environ = {"FLAGSTAFF_CLICKHOUSE_URL": engine.url, "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off"}
+    async with ServerProcess(store, environ) as server:
+        async with RemoteCaller(server.url) as caller:
+            await caller.sign_up()
+            project = await caller.create_project()
+            engine.fault("hang")
+            for number in range(50):
+                answer = await caller.evaluate(project["sdk_key"], context={"user_id": f"user-{number}"})
+                assert answer.status_code == 200
+            await _until(lambda: len(engine.received()) > before)
+        assert PASSWORD not in server.log
+        assert QUOTED not in server.log
+        await server.kill()
+        await server.start()
+        await _until(lambda: len(engine.received()) >= before + 2, seconds=90)
+        token, repeated = engine.received()[before : before + 2]
+        await _until(lambda: engine.numbers(COUNT)["users"] == 50)
+        assert token == repeated
+    assert engine.numbers(COUNT) == {"rows": 50, "ids": 50, "users": 50}
+
+
+async def _until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.2)

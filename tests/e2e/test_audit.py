@@ -1,0 +1,146 @@
+"""The audit of a project, restoring its changes, and undoing what was just done."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.e2e.accessibility import check_in_both_schemes
+from tests.e2e.people import Person, environment_page, flag_page
+from tests.support.api import Json, flag_path
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def flag(ada: Person) -> Json:
+    """A flag of ada's that is on, in the production of a project."""
+    return await ada.api.create_flag(rollout_percentage=25)
+
+
+def audit_page(flag: Json) -> str:
+    return f"/projects/{flag['project_id']}/audit"
+
+
+async def state_of(ada: Person, flag: Json) -> Json:
+    found: Json = (await ada.api.get(flag_path(flag))).json()
+    return found
+
+
+async def test_a_toggle_is_undone(ada: Person, flag: Json) -> None:
+    await ada.page.goto(flag_page(flag))
+    switch = ada.page.get_by_role("region", name="State").get_by_role("switch")
+    await switch.click()
+    await ada.sees("New checkout was turned off.")
+    await ada.press("Undo")
+    await ada.sees("Undone.")
+    await expect(switch).to_be_checked()
+    assert (await state_of(ada, flag))["enabled"] is True
+
+
+async def test_a_moved_rule_and_a_deleted_rule_are_undone(ada: Person, flag: Json) -> None:
+    rules = [await ada.api.create_rule(flag, rule_value=value) for value in ("first", "second")]
+    order = [rule["id"] for rule in rules]
+    await ada.page.goto(flag_page(flag))
+    await ada.press("Move down: If the user id is first")
+    await ada.sees("The order of the rules was changed.")
+    await ada.press("Undo")
+    await ada.sees("Undone.")
+    assert [rule["id"] for rule in (await ada.api.get(f"{flag_path(flag)}/rules")).json()] == order
+    await ada.press("Actions for: If the user id is first")
+    await ada.page.get_by_role("menuitem", name="Delete").click()
+    await ada.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await ada.sees("The rule was deleted.")
+    await ada.press("Undo")
+    await expect(ada.page.get_by_text("If the user id is first")).to_be_visible()
+    assert [rule["id"] for rule in (await ada.api.get(f"{flag_path(flag)}/rules")).json()] == order
+
+
+async def test_an_archived_flag_and_a_deleted_flag_are_undone(ada: Person, flag: Json) -> None:
+    await ada.api.create_rule(flag)
+    here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    await ada.page.goto(flag_page(flag))
+    await ada.press("Actions")
+    await ada.page.get_by_role("menuitem", name="Archive flag").click()
+    await ada.page.get_by_role("dialog").get_by_role("button", name="Archive", exact=True).click()
+    await ada.sees("New checkout was archived.")
+    await ada.press("Undo")
+    await expect(ada.page.get_by_role("link", name="New checkout")).to_be_visible()
+    await ada.api.post(f"{flag_path(flag)}/archive")
+    await ada.page.goto(f"{here}/archived")
+    await ada.press("Delete New checkout")
+    await ada.page.get_by_role("dialog").get_by_role("textbox").fill("New checkout")
+    await ada.page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    await ada.sees("New checkout was deleted.")
+    await ada.press("Undo")
+    await expect(ada.page.get_by_role("link", name="New checkout")).to_be_visible()
+    assert (await state_of(ada, flag))["archived_at"] is not None
+    assert len((await ada.api.get(f"{flag_path(flag)}/rules")).json()) == 1
+
+
+async def test_what_was_changed_again_is_not_undone_and_the_reason_is_shown(ada: Person, flag: Json) -> None:
+    await ada.page.goto(flag_page(flag))
+    await ada.page.get_by_role("region", name="State").get_by_role("switch").click()
+    await ada.sees("New checkout was turned off.")
+    await ada.api.put(flag_path(flag), json={"enabled": True})
+    await ada.press("Undo")
+    await ada.sees("This could not be undone")
+    await ada.sees("This cannot be restored. It has been changed again since: enabled.")
+
+
+async def test_a_change_is_restored_after_its_effect_is_shown(ada: Person, flag: Json) -> None:
+    await ada.api.put(flag_path(flag), json={"rollout_percentage": 50, "name": "Newer checkout"})
+    await ada.api.put(flag_path(flag), json={"description": "Two steps."})
+    await ada.page.goto(f"{flag_page(flag)}?tab=changes")
+    restore = ada.page.get_by_role("button", name="Restore: ")
+    await expect(restore).to_have_count(2)  # not the creation
+    await restore.nth(1).click()
+    dialog = ada.page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("Before 50% → After 25%")
+    await expect(dialog).to_contain_text("Before Newer checkout → After New checkout")
+    await check_in_both_schemes(ada, "a restore")
+    await dialog.get_by_role("button", name="Restore", exact=True).click()
+    await ada.sees("It is as it was before the change.")
+    found = await state_of(ada, flag)
+    assert (found["rollout_percentage"], found["name"], found["description"]) == (25, "New checkout", "Two steps.")
+    await expect(ada.page.get_by_role("listitem").first).to_contain_text("(restores an earlier change)")
+    await restore.nth(2).click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("It is already as it was before the change.")
+
+
+async def test_the_audit_is_filtered_linked_and_exported(ada: Person, flag: Json, tmp_path: Path) -> None:
+    page = ada.page
+    await ada.api.put(f"/api/projects/{flag['project_id']}", json={"name": "Market"})
+    await ada.api.post(f"/api/projects/{flag['project_id']}/regenerate-key")
+    await ada.api.post(f"{flag_path(flag)}/toggle")
+    await page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}) + "/changes")
+    await page.get_by_role("link", name="All changes in the project").click()
+    await ada.sees_heading("Audit")
+    rows = page.get_by_role("main").get_by_role("listitem")
+    await expect(rows.nth(0)).to_contain_text("turned off New checkout")
+    await expect(rows.nth(1)).to_contain_text("regenerated the project")
+    await expect(rows.nth(2)).to_contain_text("Before Shop → After Market")
+    await expect(rows.nth(0)).to_contain_text("UTC")
+    await check_in_both_schemes(ada, "the audit")
+    await page.get_by_label("What").select_option("flag.toggled")
+    await expect(rows).to_have_count(1)
+    async with page.expect_download() as saving:
+        await ada.press("Export as CSV")
+    assert (await saving.value).suggested_filename == "changes.csv"
+    await (await saving.value).save_as(tmp_path / "changes.csv")
+    table = csv.DictReader(io.StringIO((tmp_path / "changes.csv").read_text()))
+    assert [(row["action"], row["environment"]) for row in table] == [("flag.toggled", "production")]
+    await page.get_by_label("Flag key").fill("unknown")
+    await ada.sees("No changes match these filters")
+    await ada.press("Clear filters")
+    await expect(rows.nth(1)).to_be_visible()
+    await rows.nth(0).get_by_role("link").first.click()
+    await ada.sees_heading("New checkout")
+
+
+async def test_the_audit_fits_on_a_phone(ada: Person, flag: Json) -> None:
+    await ada.api.put(flag_path(flag), json={"name": "x" * 200, "tags": ["a"]})
+    await ada.page.set_viewport_size({"width": 390, "height": 844})
+    await ada.page.goto(audit_page(flag))
+    await expect(ada.page.get_by_role("main").get_by_role("listitem").first).to_be_visible()
+    assert await ada.page.evaluate("document.documentElement.scrollWidth") == 390

@@ -1,0 +1,87 @@
+"""All nemeses by name, and how they are drawn."""
+
+from collections.abc import Callable
+from random import Random
+
+from tests.faults.database_nemeses import Crashed, FailedOver, Restarted, SessionsTerminated, Stalled
+from tests.faults.fleet import Fleet
+from tests.faults.nemesis import EVERY_INSTANCE, Nemesis
+from tests.faults.network_nemeses import partitions
+from tests.faults.process_nemeses import ClockJumped, DiskFull, Killed, Paused, PausedAndForgotten
+from tests.faults.valkey_nemeses import ValkeyKilled, ValkeyPartitioned, ValkeyPaused
+
+
+class NoFault(Nemesis):
+    """Nothing happens, for figures to compare with."""
+
+    seconds = 4
+    victims = EVERY_INSTANCE
+
+    def __init__(self, random: Random) -> None:
+        """Nothing is drawn."""
+
+    def __str__(self) -> str:
+        return "no fault"
+
+    async def start(self, fleet: Fleet) -> None:
+        """Do nothing."""
+
+    async def heal(self, fleet: Fleet) -> None:
+        """Do nothing."""
+
+
+_OF_INSTANCES: dict[str, Callable[[Random], Nemesis]] = {
+    "kill": Killed,
+    "pause": Paused,
+    "pause-forgotten": PausedAndForgotten,
+    "clock": ClockJumped,
+    **partitions(),
+    "disk-full": DiskFull,
+}
+_OF_THE_DATABASE: dict[str, Callable[[Random], Nemesis]] = {
+    "sessions": SessionsTerminated,
+    "stall": Stalled,
+    "restart": Restarted,
+    "crash": Crashed,
+    "failover": FailedOver,
+}
+_OF_VALKEY: dict[str, Callable[[Random], Nemesis]] = {
+    "valkey-kill": ValkeyKilled,
+    "valkey-pause": ValkeyPaused,
+    "valkey-partition": ValkeyPartitioned,
+}
+NEMESES: dict[str, Callable[[Random], Nemesis]] = {"none": NoFault, **_OF_INSTANCES, **_OF_THE_DATABASE, **_OF_VALKEY}
+
+
+class Together(Nemesis):
+    """A fault of instances, during which one of the database or of Valkey comes and goes."""
+
+    victims = EVERY_INSTANCE
+
+    def __init__(self, of_instances: Nemesis, of_a_server: Nemesis) -> None:
+        self.seconds = max(of_instances.seconds, of_a_server.seconds)
+        self.wrong_clock_seconds = of_instances.wrong_clock_seconds
+        self._of_instances = of_instances
+        self._of_a_server = of_a_server
+
+    def __str__(self) -> str:
+        return f"{self._of_instances}; {self._of_a_server}"
+
+    async def prepare(self, fleet: Fleet) -> None:
+        await self._of_a_server.prepare(fleet)
+
+    async def start(self, fleet: Fleet) -> None:
+        await self._of_instances.start(fleet)
+        await self._of_a_server.start(fleet)
+
+    async def heal(self, fleet: Fleet) -> None:
+        await self._of_a_server.heal(fleet)  # no instance starts without it
+        await self._of_instances.heal(fleet)
+
+
+def draw(random: Random) -> Nemesis:
+    """Any nemesis; every third time two together."""
+    if random.randrange(3):
+        return random.choice([*_OF_INSTANCES.values(), *_OF_THE_DATABASE.values(), *_OF_VALKEY.values()])(random)
+    one, other = random.choice(list(_OF_INSTANCES)), random.choice(list(_OF_THE_DATABASE))
+    return Together(_OF_INSTANCES[one](random), _OF_THE_DATABASE[other](random))

@@ -1,0 +1,195 @@
+"""One round: clients work, a fault comes and goes, and what happened is checked."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from tests.faults.checker import Violation, find_violations
+from tests.faults.clients import Evaluator, Toggler, count_allowed
+from tests.faults.counts import find_miscounts
+from tests.faults.fleet import INSTANCES, LIMIT, Fleet
+from tests.faults.histories import History, Outcome, Toggle
+from tests.faults.listeners import find_unaware, listening
+from tests.faults.nemesis import EVERY_INSTANCE, Nemesis
+from tests.support.api import Json, created, environment_path, flag_path
+
+READY_SECONDS = 30.0  # on a machine that is busy with other tests, too
+_STEADY_SECONDS = 1.5
+_WRITTEN_SECONDS = 20.0
+_EVALUATORS = 2  # for each instance
+_LIMIT_ERROR = 0.1  # of a limit that is shared, under load; docs/operations.md has what is usual
+_LIMIT_ATTEMPTS = 3
+_LIMIT_PAUSE_SECONDS = 0.05  # the error depends on the client's speed, and on that of a machine which is busy
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long each client waits between two requests."""
+
+    evaluate_seconds: float = 0.025
+    toggle_seconds: float = 0.1
+
+
+@dataclass
+class Round:
+    """What happened in a round, and what was wrong in words; `began` and `healed` are times of the fault."""
+
+    nemesis: Nemesis
+    began: int
+    healed: int
+    ready_seconds: float | None
+    history: History
+    violations: list[Violation]
+    problems: list[str]
+
+
+@dataclass
+class Arena:
+    """A fleet with the flags that are toggled: one by all instances in turn, and one by each alone."""
+
+    fleet: Fleet
+    flags: dict[str, Json]
+    known: list[Toggle]  # the latest changes of each flag
+    rounds: int = 0
+
+    @classmethod
+    async def of(cls, fleet: Fleet) -> "Arena":
+        """Make the flags."""
+        flags, known = {}, []
+        for key in ("turns", *(f"only-{each}" for each in EVERY_INSTANCE)):
+            started = time.monotonic_ns()
+            path = f"{environment_path(fleet.environment)}/flags"
+            answer = await fleet.owner.post(path, json={"name": key, "key": key, "enabled": True})
+            flags[key] = {**created(answer), "project_id": fleet.project["id"]}
+            revision = int(answer.headers["flagstaff-revision"])
+            times = (started, time.monotonic_ns())
+            known.append(Toggle(key, 0, *times, 201, Outcome.MADE, enabled=True, revision=revision))
+        return cls(fleet, flags, known)
+
+    async def play(self, nemesis: Nemesis, pace: Pace, *, marks_allowed: bool) -> Round:
+        """Run a round."""
+        fleet, self.rounds = self.fleet, self.rounds + 1
+        await nemesis.prepare(fleet)
+        dropped = await self._dropped()
+        history, prefix = History(toggles=list(self.known)), f"r{self.rounds}-"
+        since = datetime.now(UTC) - timedelta(seconds=nemesis.wrong_clock_seconds + 10)
+        urls = [each.url for each in fleet.instances]
+        async with listening(urls, fleet.stream_key) as listeners:
+            async with self._load(history, prefix, pace):
+                await asyncio.sleep(_STEADY_SECONDS)
+                began = time.monotonic_ns()
+                await nemesis.start(fleet)
+                await asyncio.sleep(nemesis.seconds)
+                problems = await nemesis.check(fleet)
+                await nemesis.heal(fleet)
+                healed = time.monotonic_ns()
+                with suppress(TimeoutError):  # `_limited` says what is wrong
+                    await nemesis.note_recovery(fleet)
+                ready_seconds = await self._until_ready()
+                await asyncio.sleep(_STEADY_SECONDS)
+            problems += await find_unaware(listeners, highest_revision(history.toggles))
+        violations = find_violations(history.toggles, history.evaluations, marks_allowed=marks_allowed)
+        problems += await self._counted(history, prefix, since, dropped)
+        problems += await self._limited()
+        if ready_seconds is None:
+            problems.append(f"not every instance was ready after {READY_SECONDS:g} s")
+        self.known = latest(history.toggles)
+        problems += not_live_everywhere(history.toggles)
+        return Round(nemesis, began, healed, ready_seconds, history, violations, problems)
+
+    @asynccontextmanager
+    async def _load(self, history: History, prefix: str, pace: Pace) -> AsyncIterator[None]:
+        ports = {number: each.port for number, each in enumerate(self.fleet.instances)}
+        token = self.fleet.owner.headers["authorization"].removeprefix("Bearer ")
+        over = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            for key, flag in self.flags.items():
+                only = {number: port for number, port in ports.items() if key in ("turns", f"only-{number}")}
+                toggler = Toggler(history, key, flag_path(flag), token, only, pause_seconds=pace.toggle_seconds)
+                group.create_task(toggler.run(over.is_set))
+            for number in range(INSTANCES * _EVALUATORS):
+                instance = number % INSTANCES
+                sdk_key, name = self.fleet.project["sdk_key"], f"{prefix}e{number}"
+                evaluator = Evaluator(
+                    history, instance, ports[instance], sdk_key, name, pause_seconds=pace.evaluate_seconds
+                )
+                group.create_task(evaluator.run(over.is_set))
+            try:
+                yield
+            finally:
+                over.set()
+
+    async def _until_ready(self) -> float | None:
+        began = time.monotonic()
+        with suppress(TimeoutError):
+            await self.fleet.until_ready(READY_SECONDS)
+            return time.monotonic() - began
+        return None
+
+    async def _counted(self, history: History, prefix: str, since: datetime, dropped: list[int]) -> list[str]:
+        """What is wrong with the evaluation history, once it has had time to be written."""
+        deadline = time.monotonic() + _WRITTEN_SECONDS
+        while True:
+            is_last = time.monotonic() > deadline  # before the history is read, which may take long
+            recorded = await self.fleet.recorded_users(prefix, since)
+            now = await self._dropped()
+            lost = {each: now[each] - (dropped[each] if now[each] >= dropped[each] else 0) for each in EVERY_INSTANCE}
+            problems = find_miscounts(history.evaluations, recorded, kills=self.fleet.kills, dropped=lost)
+            if not problems or is_last:
+                return problems
+            await asyncio.sleep(0.5)
+
+    async def _dropped(self) -> list[int]:
+        return [await self.fleet.metric(each, "flagstaff_history_dropped_total") for each in EVERY_INSTANCE]
+
+    async def _limited(self) -> list[str]:
+        """What is wrong with the limit on evaluations from one address, at all instances together.
+
+        A count during which an instance could not tell the others its hits says nothing: the instances log it, and
+        each limits alone then. It is repeated, with another address.
+        """
+        key, ports = self.fleet.project["sdk_key"], [each.port for each in self.fleet.instances]
+        for attempt in range(_LIMIT_ATTEMPTS):
+            try:
+                await self.fleet.until_limits_are_shared(READY_SECONDS)
+            except TimeoutError:
+                return [f"limits were not shared by all instances {READY_SECONDS:g} s after the fault"]
+            failures = await self._failed_exchanges()
+            address = f"198.18.{attempt}.{self.rounds % 250 + 1}"
+            allowed = await count_allowed(ports, key, address, most=LIMIT, pause_seconds=_LIMIT_PAUSE_SECONDS)
+            if LIMIT <= allowed <= LIMIT * (1 + _LIMIT_ERROR):
+                return []
+            if await self._failed_exchanges() == failures:
+                return [f"the instances allowed {allowed} evaluations of {LIMIT} a minute"]
+        return [f"in {_LIMIT_ATTEMPTS} attempts, an instance could not tell the others its hits"]
+
+    async def _failed_exchanges(self) -> list[int]:
+        return [await self.fleet.metric(each, "flagstaff_limits_failures_total") for each in EVERY_INSTANCE]
+
+
+def highest_revision(toggles: list[Toggle]) -> int:
+    """The revision of the newest change that was made."""
+    return max(each.revision or 0 for each in toggles)
+
+
+def latest(toggles: list[Toggle]) -> list[Toggle]:
+    """The latest change of each flag that was made, and what came after it."""
+    found: dict[str, list[Toggle]] = {}
+    for each in sorted(toggles, key=lambda each: each.started):
+        if each.outcome is Outcome.MADE:
+            found[each.flag] = [each]
+        else:
+            found.setdefault(each.flag, []).append(each)
+    return [each for group in found.values() for each in group]
+
+
+def not_live_everywhere(toggles: list[Toggle]) -> list[str]:
+    """What is wrong with the last change: it must be in effect in all instances."""
+    made = [each for each in toggles if each.outcome is Outcome.MADE]
+    last = max(made, key=lambda each: each.started)
+    if last.live_on == f"{INSTANCES}/{INSTANCES}":
+        return []
+    return [f"the last change, at instance {last.instance}, is in effect in {last.live_on}"]

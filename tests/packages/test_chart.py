@@ -1,0 +1,140 @@
+"""The Helm chart: helm accepts it, and each of several sets of values renders what Kubernetes accepts."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.packages.tools import KUBERNETES, SCHEMAS, program
+
+CHART = Path(__file__).parents[2] / "packaging" / "helm" / "flagstaff"
+SETS = sorted(path.name for path in (CHART / "ci").iterdir())
+OLDEST, NEWEST = KUBERNETES
+# Kubernetes does not know this kind, whose operator brings its schema.
+FOREIGN_KIND = "ServiceMonitor"
+
+each_set = pytest.mark.parametrize(
+    "name", ["", *SETS], ids=lambda name: name.removesuffix("-values.yaml") or "defaults"
+)
+
+
+def helm(*arguments: str | Path, values: str = "") -> subprocess.CompletedProcess[str]:
+    """Run helm; `values` is a file in the chart's `ci`."""
+    given = ["--values", CHART / "ci" / values] if values else []
+    command = [program("helm"), *arguments, *given]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def render(values: str = "", *options: str, kubernetes: str = NEWEST) -> str:
+    """The manifests of a release named `test`."""
+    rendered = helm("template", "test", CHART, "--kube-version", kubernetes, *options, values=values)
+    assert rendered.returncode == 0, rendered.stderr
+    return rendered.stdout
+
+
+def resources(rendered: str) -> dict[tuple[str, str], Any]:
+    """The rendered resources, by kind and name."""
+    return {(each["kind"], each["metadata"]["name"]): each for each in yaml.safe_load_all(rendered) if each}
+
+
+@each_set
+def test_helm_finds_nothing_to_complain_about(name: str) -> None:
+    linted = helm("lint", "--strict", CHART, values=name)
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+@each_set
+@pytest.mark.parametrize("kubernetes", [OLDEST, NEWEST])
+def test_kubernetes_accepts_every_resource(name: str, kubernetes: str) -> None:
+    checked = subprocess.run(
+        [
+            *(program("kubeconform"), "-strict", "-summary", "-kubernetes-version", kubernetes),
+            *("-schema-location", f"{SCHEMAS}/v{kubernetes}/{{{{ .ResourceKind }}}}{{{{ .KindSuffix }}}}.json"),
+            *("-skip", FOREIGN_KIND, "-"),
+        ],
+        input=render(name, kubernetes=kubernetes),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "Valid: 0" not in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("replicaCount=0", "replicaCount"),
+        ("replicas=3", "replicas"),
+        ("existingSecret=", "existingSecret"),
+        ("secretKeys.databaseUrl=", "databaseUrl"),
+        ("settings.FLAGSTAFF_DATABASE_URL=postgresql://flagstaff:secret@db/flagstaff", "FLAGSTAFF_DATABASE_URL"),
+        ("settings.FLAGSTAFF_MAX_CONNECTIONS=20000", "FLAGSTAFF_MAX_CONNECTIONS"),  # it would become 2e+04
+        ("publicUrl=flags.example.com", "publicUrl"),
+        ("ingress.enabled=true", "ingress.hosts is empty"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_name(given: str, said: str) -> None:
+    refused = helm("template", "test", CHART, "--set", given)
+    assert refused.returncode != 0
+    assert said in refused.stderr
+
+
+def test_nothing_is_rendered_that_is_switched_off() -> None:
+    kinds = {kind for kind, _ in resources(render("least-values.yaml"))}
+    assert kinds == {"Deployment", "Service", "Pod"}
+
+
+@each_set
+def test_a_pod_stays_in_service_while_postgresql_is_away(name: str) -> None:
+    assert container(name)["readinessProbe"]["httpGet"]["path"] == "/health"
+
+
+def test_a_pod_that_migrates_before_it_listens_has_an_hour_to_start() -> None:
+    seconds = {}
+    for values in ("", "least-values.yaml"):
+        probe = container(values)["startupProbe"]
+        seconds[values] = probe["periodSeconds"] * probe["failureThreshold"]
+    assert seconds == {"": 120, "least-values.yaml": 3600}
+
+
+def test_annotations_that_refuse_the_metrics_apply_to_their_path_alone() -> None:
+    rendered = resources(render("everything-values.yaml"))
+    ingresses = [each for (kind, _), each in rendered.items() if kind == "Ingress"]
+    (everything, metrics) = sorted(ingresses, key=lambda each: len(each["metadata"]["name"]))
+    denied = "nginx.ingress.kubernetes.io/denylist-source-range"
+    assert denied not in everything["metadata"]["annotations"]
+    assert denied in metrics["metadata"]["annotations"]
+    assert paths(everything) == {("flags.example.com", "/", "Prefix"), ("flags.example.org", "/", "Prefix")}
+    assert paths(metrics) == {("flags.example.com", "/metrics", "Exact"), ("flags.example.org", "/metrics", "Exact")}
+
+
+def container(values: str) -> Any:
+    """The server's container."""
+    (deployment,) = (each for (kind, _), each in resources(render(values)).items() if kind == "Deployment")
+    (only,) = deployment["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+def paths(ingress: Any) -> set[tuple[str, str, str]]:
+    """The hosts, paths and types of an Ingress."""
+    return {
+        (rule["host"], path["path"], path["pathType"])
+        for rule in ingress["spec"]["rules"]
+        for path in rule["http"]["paths"]
+    }
+
+
+def test_the_notes_warn_of_what_is_missing() -> None:
+    def notes(*options: str) -> str:
+        return helm("install", "test", CHART, "--dry-run=client", *options).stdout.partition("NOTES:")[2]
+
+    assert notes().count("WARNING") == 2
+    assert "helm upgrade --timeout 65m" in notes()
+    with_ingress = notes("--set", "ingress.enabled=true,ingress.hosts={flags.example.com}")
+    assert "trustedProxies is empty" in with_ingress
+    assert "can read /metrics" in with_ingress
+    assert "can read /metrics" not in notes("--values", str(CHART / "ci" / "everything-values.yaml"))
+    assert "WARNING" not in notes("--set", "secretKeys.smtpUrl=smtp,secretKeys.valkeyUrl=valkey")

@@ -1,0 +1,249 @@
+"""Blocks of the history that are sent onwards: each evaluation exactly once, whatever fails between two steps."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from flagstaff.clickhouse.rows import Rows
+from flagstaff.domain.errors import Error
+from flagstaff.domain.projects import Environment
+from flagstaff.pacing import finish
+from flagstaff.runtime.sink import Sink
+from flagstaff.services.deliveries import TURN_SECONDS, Deliveries, Delivery
+from flagstaff.services.history import History
+from flagstaff.services.upkeep import HistoryUpkeep
+from flagstaff.storage import tables
+from flagstaff.storage.database import Database
+from flagstaff.storage.environments import delete_environment
+from tests.support.builders import make_account, make_environment, make_project, store_all
+from tests.support.clock import Clock
+from tests.support.history import make_batch, make_layout, make_record
+
+LAYOUT = make_layout()
+
+
+class Receiver:
+    """Stores a block once, as ClickHouse does by its token, and can fail after it has stored or before."""
+
+    def __init__(self) -> None:
+        self.users: list[str | None] = []
+        self.tokens: dict[str, bytes] = {}
+        self.fails: str = ""
+        self._rows = Rows()
+
+    async def send(self, delivery: Delivery) -> None:
+        if self.fails == "before":
+            raise OSError("no answer")
+        rows = b"".join(
+            line
+            for each in delivery.parts
+            for line in finish(self._rows.encode(each.project_id, each.environment_id, each.environment, each.segments))
+        )
+        token = delivery.block.token
+        if token not in self.tokens:
+            self.tokens[token] = rows
+            segments = [segment for part in delivery.parts for segment in part.segments]
+            self.users += [each.user_id for segment in segments for each in segment.evaluations()]
+        assert self.tokens[token] == rows, "a repeated block has the same bytes"
+        if self.fails == "after":
+            raise OSError("the answer was lost")
+
+
+@pytest.fixture
+async def environments(database: Database) -> list[Environment]:
+    account = make_account()
+    project = make_project(account.id)
+    made = [make_environment(project.id, key=key) for key in ("production", "staging")]
+    await store_all(database, account, project, *made)
+    return made
+
+
+@pytest.fixture
+def receiver() -> Receiver:
+    return Receiver()
+
+
+Start = Callable[..., Sink[Delivery]]
+
+
+@pytest.fixture
+def start(database: Database, clock: Clock, receiver: Receiver) -> Start:
+    """Start an instance that sends; blocks are small."""
+
+    def start_instance(holder: str = "first", **values: int) -> Sink[Delivery]:
+        deliveries = Deliveries(database, clock, holder, **{"evaluations": 7, **values})
+        return Sink(next_block=deliveries.next, send=receiver.send, note_sent=deliveries.note_sent)
+
+    return start_instance
+
+
+class Recording:
+    """Records users with numbers that grow."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.users: list[str] = []
+
+    async def add(self, environment_id: UUID, count: int) -> None:
+        users = [f"user-{len(self.users) + place}" for place in range(count)]
+        seconds = float(len(self.users))
+        self.users += users
+        records = [make_record(seconds + place / 1000, user) for place, user in enumerate(users)]
+        await self.history.record(make_batch(environment_id, LAYOUT, *records))
+
+
+@pytest.fixture
+def recording(database: Database, clock: Clock) -> Recording:
+    return Recording(History(database, clock))
+
+
+async def send_all(sink: Sink[Delivery]) -> None:
+    while await sink.send_next():
+        pass
+
+
+async def test_without_evaluations_there_is_nothing_to_send(start: Start) -> None:
+    assert not await start().send_next()
+
+
+async def test_everything_is_sent_once_while_small_segments_are_continued(
+    start: Start, receiver: Receiver, recording: Recording, environments: list[Environment]
+) -> None:
+    sink = start()
+    for count in (1, 3, 40, 2, 120, 1, 600, 5):
+        for environment in environments:
+            await recording.add(environment.id, count)
+        await sink.send_next()
+    await send_all(sink)
+    assert sorted(receiver.users, key=str) == sorted(recording.users)
+    assert sink.sent == len(recording.users)
+    assert sink.lag_seconds() == 0
+    assert max(rows.count(b"\n") for rows in receiver.tokens.values()) <= 7
+
+
+async def test_what_follows_many_small_segments_that_may_be_continued_is_sent(
+    start: Start, receiver: Receiver, recording: Recording, environments: list[Environment]
+) -> None:
+    count = 130
+    for number in range(count):  # each begins before the one before it ended, so it is a segment of its own
+        record = make_record(float(count - number), f"user-{number}")
+        await recording.history.record(make_batch(environments[0].id, LAYOUT, record))
+    await send_all(start(evaluations=1000))
+    assert receiver.users == [f"user-{number}" for number in range(count)]
+
+
+async def test_a_block_is_bounded_by_results_of_flags(
+    start: Start, receiver: Receiver, recording: Recording, environments: list[Environment]
+) -> None:
+    await recording.add(environments[0].id, 20)
+    await send_all(start(evaluations=1000, results=6))  # with three flags
+    assert [rows.count(b"\n") for rows in receiver.tokens.values()] == [2] * 10
+    assert receiver.users == recording.users
+
+
+async def test_what_only_a_newer_version_can_read_is_not_passed(
+    start: Start, database: Database, receiver: Receiver, recording: Recording, environments: list[Environment]
+) -> None:
+    segments = tables.segments
+    await recording.add(environments[0].id, 5)
+    await send_all(start())
+    await recording.add(environments[0].id, 200)
+    newest = segments.update().where(segments.c.size == 200)
+    async with database.write_history() as connection:
+        await connection.execute(newest.values(version=99))
+    for _ in range(2):
+        with pytest.raises(Error, match="segments of version 99 are unknown to this version"):
+            await start().send_next()
+    async with database.write_history() as connection:
+        await connection.execute(newest.values(version=1))
+    await send_all(start())
+    assert receiver.users == recording.users
+
+
+@pytest.mark.parametrize("fails", ["before", "after"])
+async def test_a_block_that_failed_is_sent_again_the_same_even_if_more_was_recorded(
+    start: Start, receiver: Receiver, recording: Recording, environments: list[Environment], fails: str
+) -> None:
+    await recording.add(environments[0].id, 5)
+    sink = start()
+    receiver.fails = fails
+    for _ in range(3):
+        with pytest.raises(OSError, match="answer"):
+            await sink.send_next()
+        await recording.add(environments[0].id, 3)
+        await recording.add(environments[1].id, 3)
+    assert sink.lag_seconds() > 0
+    receiver.fails = ""
+    await send_all(sink)
+    assert sorted(receiver.users, key=str) == sorted(recording.users)
+
+
+async def test_an_instance_that_was_killed_after_sending_is_continued_by_another_with_the_same_block(
+    start: Start, receiver: Receiver, recording: Recording, environments: list[Environment], clock: Clock
+) -> None:
+    await recording.add(environments[0].id, 30)
+    killed, other = start("killed"), start("other")
+    for _ in range(3):
+        receiver.fails = "after"
+        with pytest.raises(OSError, match="answer"):
+            await killed.send_next()
+        receiver.fails = ""
+        assert not await other.send_next(), "it is not the other's turn yet"
+        clock.advance(seconds=TURN_SECONDS + 1)
+        assert await other.send_next()
+        killed, other = other, killed
+        clock.advance(seconds=TURN_SECONDS + 1)
+    await send_all(killed)
+    assert receiver.users == recording.users
+
+
+async def test_two_instances_whose_turns_overlap_send_everything_once(
+    database: Database, clock: Clock, receiver: Receiver, recording: Recording, environments: list[Environment]
+) -> None:
+    await recording.add(environments[0].id, 30)
+    slow, quick = (Deliveries(database, clock, holder, evaluations=7) for holder in ("slow", "quick"))
+    delivery = await slow.next()
+    assert delivery is not None
+    clock.advance(seconds=TURN_SECONDS + 1)
+    quickly = Sink(next_block=quick.next, send=receiver.send, note_sent=quick.note_sent)
+    assert await quickly.send_next()
+    assert await quickly.send_next()
+    await receiver.send(delivery)  # paused until now
+    await slow.note_sent(delivery)
+    assert await slow.next() is None
+    await send_all(quickly)
+    assert receiver.users == recording.users
+
+
+async def test_what_the_retention_deletes_before_it_is_sent_is_not_sent_and_blocks_nothing(
+    start: Start,
+    receiver: Receiver,
+    recording: Recording,
+    environments: list[Environment],
+    database: Database,
+    clock: Clock,
+) -> None:
+    await recording.add(environments[0].id, 5)
+    sink = start()
+    receiver.fails = "before"
+    with pytest.raises(OSError, match="answer"):
+        await sink.send_next()
+    clock.advance(days=2, hours=3)
+    await HistoryUpkeep(database, clock, timedelta(days=1)).purge()
+    receiver.fails = ""
+    await send_all(sink)
+    assert receiver.users == []
+    assert sink.lag_seconds() == 0
+
+
+async def test_evaluations_of_a_deleted_environment_are_left_out(
+    start: Start, receiver: Receiver, recording: Recording, environments: list[Environment], database: Database
+) -> None:
+    await recording.add(environments[0].id, 5)
+    async with database.transaction() as transaction:
+        await delete_environment(transaction.connection, environments[0].id)
+    await recording.add(environments[1].id, 2)
+    await send_all(start())
+    assert receiver.users == recording.users[5:]

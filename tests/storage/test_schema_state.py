@@ -1,0 +1,77 @@
+"""Which versions can serve from a database, and migrations beside running instances."""
+
+from pathlib import Path
+
+import asyncpg
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.domain.errors import Code, Error
+from flagstaff.storage import dialect
+from flagstaff.storage import migrate as migrations
+from flagstaff.storage.database import Database
+from flagstaff.storage.migrate import migrate
+from flagstaff.storage.schema_state import current_revision, is_supported, known_revisions, oldest_supported
+from tests.support.postgres import PostgresServer
+from tests.support.schemas import run_on
+from tests.support.stores import Store, postgresql_store
+
+NEWEST = known_revisions()[-1]
+
+
+async def migrate_store(store: Store, revision: str = "head") -> list[str]:
+    return await migrate(store.database_url, store.data_directory, revision)
+
+
+async def pretend(store: Store, revision: str, *, oldest: str | None) -> None:
+    """As a newer version would leave it."""
+    statement = sa.text("UPDATE alembic_version SET version_num = :revision, oldest_supported = :oldest")
+    values = {"revision": revision, "oldest": oldest}
+    await run_on(store, lambda connection: connection.execute(statement, values))
+
+
+@pytest.mark.parametrize("oldest", ["9998", None])
+async def test_a_database_of_a_newer_version_that_does_not_support_this_one_is_refused(
+    database: Database, store: Store, oldest: str | None
+) -> None:
+    await pretend(store, "9999", oldest=oldest)
+    assert not await is_supported(database)
+    needed = f"; the database needs {oldest} or newer" if oldest else ""
+    with pytest.raises(Error, match=rf"its newest is {NEWEST}{needed}\)\. Start the newer version") as refusal:
+        await migrate_store(store)
+    assert refusal.value.code is Code.CONFLICT
+
+
+async def test_a_database_of_a_newer_version_that_supports_this_one_stays_as_it_is(
+    database: Database, store: Store
+) -> None:
+    await pretend(store, "9999", oldest=NEWEST)
+    assert await is_supported(database)
+    assert await migrate_store(store) == []
+    assert await current_revision(database) == "9999"
+    with pytest.raises(Error, match="revision 9999, which is unknown"):
+        await migrate_store(store, NEWEST)
+
+
+async def test_the_oldest_supported_revision_follows_the_migrations(store: Store) -> None:
+    for revision, oldest in (("0021", None), ("0022", "0022"), ("base", None), ("0022", "0022")):
+        await migrate_store(store, revision)
+        assert await run_on(store, oldest_supported) == oldest
+
+
+async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
+    postgres_template: PostgresServer, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialect, "_MIGRATION_LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "_LOCKS_SECONDS", 0)
+    async with postgresql_store(postgres_template, data_directory) as store:
+        holder = await asyncpg.connect(store.database_url)
+        try:
+            async with holder.transaction():
+                await holder.execute("LOCK TABLE instances IN ACCESS SHARE MODE")
+                with pytest.raises(Error, match=r"another session has locked\. Nothing was changed") as refusal:
+                    await migrate_store(store, "0021")
+            assert refusal.value.code is Code.UNAVAILABLE
+            assert await migrate_store(store, "0021") == known_revisions()[:20:-1]
+        finally:
+            await holder.close()

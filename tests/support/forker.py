@@ -1,0 +1,95 @@
+"""A program that forks `flagstaff` commands: it imports the package once, which takes most of the time of a start.
+
+What follows the imports is the command's own: arguments, environment, directory, streams and the interpreter's end.
+Only the costs of passwords are lower.
+`forks.py` starts this program, sends requests and gets statuses.
+"""
+
+import gc
+import json
+import os
+import resource
+import selectors
+import signal
+import socket
+import sys
+from typing import Any
+
+gc.disable()  # as `python -m flagstaff` does
+from flagstaff.cli.main import main  # noqa: E402
+from flagstaff.services.passwords import Passwords  # noqa: E402
+
+gc.freeze()
+gc.enable()
+
+# Hashes as light as in the tests of one process: nearly every test makes an account and signs in, and both would take
+# a tenth of a second of processor time. What a hash costs is tested with its process.
+Passwords.__init__.__kwdefaults__ = {
+    **(Passwords.__init__.__kwdefaults__ or {}),
+    "time_cost": 1,
+    "memory_cost_kib": 32,  # the least that Argon2 accepts
+}
+
+_MAX_REQUEST_BYTES = 65_536
+_DESCRIPTORS = 4  # standard input, output and error, and the socket for the process id and the status
+
+
+def fork_commands(control: socket.socket) -> None:
+    """Fork for each request, and tell each status. Returns in the forked processes; ends when `control` is closed."""
+    statuses: dict[int, socket.socket] = {}
+    woken, waking = socket.socketpair()
+    waking.setblocking(False)
+    woken.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(control, selectors.EVENT_READ)
+        selector.register(woken, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj is woken:
+                    woken.recv(4096)
+                    _tell_ends(statuses)
+                    continue
+                message, descriptors, _, _ = socket.recv_fds(control, _MAX_REQUEST_BYTES, _DESCRIPTORS)
+                if not message:
+                    sys.exit()
+                status = socket.socket(fileno=descriptors.pop())
+                process_id = os.fork()
+                if process_id == 0:
+                    _become(json.loads(message), descriptors)
+                    return
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                statuses[process_id] = status
+                status.send(b"%d\n" % process_id)
+
+
+def _tell_ends(statuses: dict[int, socket.socket]) -> None:
+    while statuses:
+        process_id, status = os.waitpid(-1, os.WNOHANG)
+        if process_id == 0:
+            return
+        with statuses.pop(process_id) as told:
+            told.send(b"%d\n" % os.waitstatus_to_exitcode(status))
+
+
+def _become(request: dict[str, Any], descriptors: list[int]) -> None:
+    """Make the forked process what a new one would be."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os.environ.clear()
+    os.environ.update(request["environ"])
+    sys.argv = ["flagstaff", *request["arguments"]]
+    if request["directory"] is not None:
+        os.chdir(request["directory"])
+    for kind, limits in request["limits"]:
+        resource.setrlimit(kind, limits)
+
+
+if __name__ == "__main__":
+    fork_commands(socket.socket(fileno=int(sys.argv[1])))
+    main()

@@ -1,0 +1,37 @@
+"""The loops of evaluations in each of their forms."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from flagstaff.evaluation import evaluator, loops, python_loops
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from tests.support.debian import leave_out
+
+FUNCTIONS = ("find_buckets", "find_variants", "join")
+
+
+def require_compiled() -> None:
+    """Leave the test out if the loops were not compiled."""
+    if loops.WHY_NOT_COMPILED is not None:
+        leave_out(f"the loops of evaluations are not compiled: {loops.WHY_NOT_COMPILED}")
+
+
+@contextmanager
+def loops_of(module: ModuleType) -> Iterator[None]:
+    """Let evaluations use the loops of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in FUNCTIONS:
+            patch.setattr(loops, name, getattr(module, name))
+        yield
+
+
+def evaluate(snapshot: EnvironmentSnapshot, *user: Any, **known: Any) -> tuple[bytes, bytes]:
+    """What the evaluator returns: the same with the loops in use, mostly compiled, as with those in Python."""
+    found = evaluator.evaluate(snapshot, *user, **known)
+    with loops_of(python_loops):
+        assert evaluator.evaluate(snapshot, *user, **known) == found
+    return found

@@ -1,0 +1,51 @@
+"""The partitions of the history on PostgreSQL: the upkeep at a moment, and what there is."""
+
+from collections.abc import Awaitable, Callable
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from flagstaff.services.upkeep import HistoryUpkeep
+from flagstaff.storage.database import Database
+from flagstaff.storage.history import partitions
+from tests.support.history import START
+
+TODAY = START.date()
+
+
+def clock_at(moment: datetime) -> Callable[[Any], Awaitable[datetime]]:
+    """A database's clock that stands still."""
+
+    async def read_clock(_connection: Any) -> datetime:
+        return moment
+
+    return read_clock
+
+
+def upkeep_at(database: Database, now: datetime, **values: Any) -> HistoryUpkeep:
+    """The upkeep at a moment, on which the database's clock agrees."""
+    return HistoryUpkeep(
+        database, lambda: now, **{"retention": timedelta(days=90), "read_clock": clock_at(now), **values}
+    )
+
+
+async def days_of(database: Database) -> list[date]:
+    """The days that have a partition."""
+    async with database.read_history() as connection:
+        return [*await partitions.list_days(connection)]
+
+
+async def rows_by_partition(database: Database) -> dict[str, int]:
+    """How many rows each partition has, by its day or `default`; empty ones are left out."""
+    query = "SELECT tableoid::regclass::text, count(*) FROM history.segments GROUP BY 1"
+    async with database.read_history() as connection:
+        found = (await connection.execute(sa.text(query.replace("::", r"\:\:")))).all()
+    return {name.removeprefix("history.segments_"): count for name, count in found}
+
+
+async def is_bound(database: Database) -> bool:
+    """Whether the default partition has a bound."""
+    query = "SELECT EXISTS (SELECT FROM pg_constraint WHERE conname = 'segments_default_before')"
+    async with database.read_history() as connection:
+        return bool(await connection.scalar(sa.text(query)))

@@ -1,0 +1,52 @@
+"""A caller for each worker of a server, which are told apart by the ids that they give to requests."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from tests.support.remote import RemoteCaller
+from tests.support.server import ServerProcess
+
+_SECONDS = 20
+
+
+def worker_pids(server: ServerProcess) -> set[int]:
+    """The processes that the server's parent has started and not reaped yet."""
+    return {int(pid) for pid in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()}
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, which may be a zombie that its parent has not reaped."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    # The first thread is a zombie as soon as it has ended. Others may still hold the process's sockets.
+    return state != "Z" or _threads(pid) > 1
+
+
+def _threads(pid: int) -> int:
+    try:
+        return sum(1 for _ in Path(f"/proc/{pid}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+@asynccontextmanager
+async def a_caller_of_each(server: ServerProcess, count: int, *, token: str = "") -> AsyncIterator[list[RemoteCaller]]:
+    """Callers whose connections stay open, each at another worker."""
+    found: dict[str, RemoteCaller] = {}
+    async with AsyncExitStack() as opened, asyncio.timeout(_SECONDS):
+        while len(found) < count:
+            caller = RemoteCaller(server.url)
+            answer = await caller.get("/health")
+            worker = answer.headers["x-request-id"].partition("-")[0]
+            if worker in found:
+                await caller.aclose()
+                continue
+            found[worker] = caller
+            opened.push_async_callback(caller.aclose)
+            if token:
+                caller.headers["authorization"] = token
+        yield list(found.values())

@@ -1,0 +1,104 @@
+"""Evaluations by an instance whose lease has lapsed: marked, or refused."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from tests.support.api import Caller, Json
+from tests.support.connections import BODY, Listener, request
+from tests.support.sdk_keys import KeyMaker
+
+Ask = Callable[..., Awaitable[httpx.Response]]
+
+REFUSING = {"FLAGSTAFF_WHEN_CUT_OFF": "refuse"}
+USER = {"context": {"targetingKey": "u"}}
+EVALUATIONS: dict[str, tuple[str, Any]] = {
+    "all flags": ("/sdk/v1/evaluate", {"environment": "production"}),
+    "one flag": ("/sdk/v1/evaluate/new-checkout", {"environment": "production"}),
+    "one flag with the name of a report": ("/sdk/v1/evaluate/metrics", {"environment": "production"}),
+    "OFREP": ("/ofrep/v1/evaluate/flags", USER),
+    "OFREP for one flag": ("/ofrep/v1/evaluate/flags/new-checkout", USER),
+    "Unleash's frontend": ("/unleash/api/frontend", {"context": {}}),
+    "Unleash's features": ("/unleash/api/client/features", None),
+    "Unleash's changes": ("/unleash/api/client/delta", None),
+}
+METRICS = {
+    "appName": "shop",
+    "bucket": {"start": "2026-01-01T00:00:00Z", "stop": "2026-01-01T00:01:00Z", "toggles": {}},
+}
+
+
+@pytest.fixture
+def template(sqlite_template: Path) -> Path:
+    """SQLite only: the test ends the lease itself."""
+    return sqlite_template
+
+
+@pytest.fixture
+async def ask(flagstaff: Flagstaff, ada: Caller, environment: Json, project: Json, client: Caller) -> Ask:
+    """Send a request as applications do; the environment has one flag, which is on."""
+    await ada.create_flag(environment)
+    await ada.create_flag(environment, key="metrics")
+    key = await KeyMaker(flagstaff, ada).create(environment)
+
+    async def send(path: str, body: Any) -> httpx.Response:
+        headers = {"x-sdk-key": project["sdk_key"], "authorization": key, "x-api-key": key}
+        return await client.request("GET" if body is None else "POST", path, json=body, headers=headers)
+
+    return send
+
+
+@pytest.mark.parametrize("kind", EVALUATIONS)
+@pytest.mark.parametrize("environ", [REFUSING])
+async def test_an_instance_that_is_to_refuse_refuses_while_its_lease_has_lapsed(
+    flagstaff: Flagstaff, ask: Ask, kind: str
+) -> None:
+    assert (await ask(*EVALUATIONS[kind])).status_code == 200
+    flagstaff.lease.end()
+    refused = await ask(*EVALUATIONS[kind])
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+    assert "FLAGSTAFF_WHEN_CUT_OFF=refuse" in refused.json()["detail"]
+    flagstaff.lease.extend(0, float("inf"))
+    assert (await ask(*EVALUATIONS[kind])).status_code == 200
+
+
+@pytest.mark.parametrize("kind", EVALUATIONS)
+async def test_an_instance_marks_its_answers_while_its_lease_has_lapsed(
+    flagstaff: Flagstaff, ask: Ask, kind: str
+) -> None:
+    before = await ask(*EVALUATIONS[kind])
+    flagstaff.lease.end()
+    during = await ask(*EVALUATIONS[kind])
+    assert (during.status_code, during.content) == (200, before.content)
+    assert ("flagstaff-stale" in before.headers, int(during.headers["flagstaff-stale"]) >= 1) == (False, True)
+
+
+@pytest.mark.parametrize("environ", [REFUSING])
+async def test_reports_are_accepted_while_the_lease_has_lapsed(flagstaff: Flagstaff, ask: Ask) -> None:
+    flagstaff.lease.end()
+    for path in ("/unleash/api/client/metrics", "/unleash/api/frontend/client/metrics"):
+        sent = await ask(path, METRICS)
+        assert (sent.status_code // 100, "flagstaff-stale" in sent.headers) == (2, False)
+
+
+@pytest.mark.parametrize("environ", [{}, REFUSING])
+async def test_the_lane_marks_its_answers_or_has_requests_refused(
+    flagstaff: Flagstaff, ask: Ask, project: Json, environ: dict[str, str]
+) -> None:
+    await ask(*EVALUATIONS["all flags"])
+    key = project["sdk_key"].encode()
+    answers = []
+    async with Listener(flagstaff.asgi, flagstaff.connection_class) as listener:
+        connection = await listener.connect()
+        for body in (BODY, BODY, b"{"):
+            await connection.send(request(key, body))
+            answers.append(await connection.receive())
+            flagstaff.lease.end()
+    assert [answer.status for answer in answers] == ([200, 503, 503] if environ else [200, 200, 400])
+    marked = [answer.header("flagstaff-stale") is not None for answer in answers]
+    assert marked == [False, not environ, not environ]
+    assert listener.requests_of_app == (2 if environ else 0)
