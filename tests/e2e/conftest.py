@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from _pytest.tmpdir import tmppath_result_key
 from playwright.async_api import Browser, async_playwright, expect
 
 from flagstaff.web.dashboard.pages import DIRECTORY
@@ -40,11 +39,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
             item.add_marker(pytest.mark.flaky(retries=1))
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Prepare what the end of `tmp_path` expects of every test; pytest-retry leaves it out for the second run."""
-    item.stash.setdefault(tmppath_result_key, {})
 
 
 @pytest.fixture(scope="session")

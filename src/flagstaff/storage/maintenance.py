@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -56,9 +56,12 @@ async def _frozen_sqlite(configuration: Path, history: Path) -> AsyncIterator[As
         cursor.close()
 
     try:
-        async with engine.connect() as connection:
-            # Two files have separate snapshots, so no write may happen between the first and the second.
+        async with AsyncExitStack() as stack:
+            # Two files have separate snapshots, so no write may happen between the first and the second. Taking the
+            # locks before the first read makes SQLite undo what a killed process had begun, which a read-only
+            # connection cannot.
             with _writers_waiting(configuration, history):
+                connection = await stack.enter_async_context(engine.connect())
                 await connection.exec_driver_sql("BEGIN")
                 await connection.exec_driver_sql("SELECT count(*) FROM main.sqlite_master")
                 await connection.exec_driver_sql("SELECT count(*) FROM history.sqlite_master")
