@@ -96,13 +96,13 @@ async def make_flag(caller: RemoteCaller, project: Json, environment: Json, key:
 
 
 async def manage_at_both(at_old: RemoteCaller, at_new: RemoteCaller, project: Json, environment: Json) -> None:
-    """What one version writes, the other has at once: a flag with a rule, and a key, which is revoked again."""
+    """What one version writes, the other has at once: flags, a rule, and a key, which is revoked again."""
     for here, there in ((at_old, at_new), (at_new, at_old)):
         key = f"flag-{uuid4().hex}"
         flags = f"{environment_path(environment)}/flags"
         flag = created(await here.post(flags, json={"name": key, "key": key}))
         archived = created(await here.post(flags, json={"name": key, "key": f"{key}-archived"}))
-        await archive_beside_the_previous_release(at_old, at_new, archived)
+        await archive_at_both(here, there, archived)
         rule = {"rule_type": "user_id", "rule_value": "eve"}
         created(await there.post(f"{flags}/{flag['id']}/rules", json=rule))
         assert [each["rule_value"] for each in (await here.get(f"{flags}/{flag['id']}/rules")).json()] == ["eve"]
@@ -112,20 +112,15 @@ async def manage_at_both(at_old: RemoteCaller, at_new: RemoteCaller, project: Js
         assert await evaluate(there, made["key"]) == 401
 
 
-async def archive_beside_the_previous_release(at_old: RemoteCaller, at_new: RemoteCaller, flag: Json) -> None:
-    """For the previous release, which does not know them, archived flags are off. It brings back what it turns on."""
+async def archive_at_both(here: RemoteCaller, there: RemoteCaller, flag: Json) -> None:
+    """What one version archives, the other has archived at once, and brings back as it was."""
     path = f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags/{flag['id']}"
-    (await at_new.put(path, json={"enabled": True})).raise_for_status()
-    (await at_new.post(f"{path}/archive")).raise_for_status()
-    assert (await at_old.get(path)).json()["enabled"] is False
-    (await at_old.post(f"{path}/toggle")).raise_for_status()
-    turned_on = (await at_new.get(path)).json()
-    assert (turned_on["archived_at"], turned_on["enabled"]) == (None, True)
-    (await at_old.post(f"{path}/toggle")).raise_for_status()
-    assert (await at_new.get(path)).json()["archived_at"] is not None
-    assert (await at_new.post(f"{path}/unarchive")).json()["enabled"] is True
-    assert (await at_old.get(path)).json()["enabled"] is True
-    (await at_new.delete(path)).raise_for_status()
+    (await here.put(path, json={"enabled": True})).raise_for_status()
+    (await here.post(f"{path}/archive")).raise_for_status()
+    assert (await there.get(path)).json()["archived_at"] is not None
+    assert (await there.post(f"{path}/unarchive")).json()["enabled"] is True
+    assert (await here.get(path)).json()["archived_at"] is None
+    (await there.delete(path)).raise_for_status()
 
 
 async def evaluate(caller: RemoteCaller, sdk_key: str) -> int:
