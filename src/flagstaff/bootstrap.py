@@ -65,7 +65,10 @@ from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
 from flagstaff.services.applications import ApplicationReports
 from flagstaff.services.changes import Changes
+from flagstaff.services.clones import Clones
+from flagstaff.services.comparisons import Comparisons
 from flagstaff.services.confirmations import Confirmations
+from flagstaff.services.copies import Copies
 from flagstaff.services.deliveries import Deliveries, Delivery
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
@@ -294,6 +297,7 @@ class Flagstaff:
         )
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
         flags, rules, segments = _create_flag_services(self.database, now, settings)
+        environments = Environments(self.database, now, environments_per_project(settings.max_environments_per_project))
         state = State(
             accounts=self.accounts,
             sessions=self.sessions,
@@ -307,9 +311,10 @@ class Flagstaff:
             administrators=self.administrators,
             exports=self.exports,
             invitations=Invitations(self.database, now, self._mail_invitation),
-            environments=Environments(
-                self.database, now, environments_per_project(settings.max_environments_per_project)
-            ),
+            environments=environments,
+            clones=Clones(self.database, now, environments, flags, rules),
+            comparisons=Comparisons(self.database),
+            copies=Copies(self.database, now, flags, rules),
             segments=segments,
             sdk_keys=self._managed_keys,
             flags=flags,

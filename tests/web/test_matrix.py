@@ -21,6 +21,8 @@ Operation = tuple[str, str, Json]
 
 # Needs its permission in at least one environment, and answers with what is in those.
 SHOWS_WHAT_IS_ALLOWED = "list_sdk_keys"
+# Also needs to read flags, in another environment as well.
+READS_AS_WELL = "copy_flags"
 
 _FLAG = {"name": "Another", "key": "another"}
 # What each operation with a body is sent.
@@ -72,6 +74,8 @@ def is_in_production(path: str, operation: Json) -> bool:
         "create_sdk_key",
         "revoke_sdk_key",
         "restore_change",
+        "create_flags",
+        "copy_flags",
     )
 
 
@@ -95,13 +99,21 @@ class Place:
     async def call(self, caller: Caller, operation: Operation) -> Any:
         method, path, description = operation
         name = description["operationId"]
-        assert "requestBody" not in description or name in BODIES, f"add a body for {name} to BODIES"
-        return await caller.request(method.upper(), path.format(**self.ids), json=BODIES.get(name))
+        production, staging = self.ids["env_id"], self.ids["other_id"]
+        own = {
+            "create_flags": {"name": "Third", "key": "third", "environments": [production]},
+            "copy_flags": {"from": staging, "to": production, "flag_keys": ["new-checkout"], "parts": ["details"]},
+        }
+        body = BODIES.get(name, own.get(name))
+        assert "requestBody" not in description or body, f"add a body for {name} to BODIES"
+        query = {"from": staging, "to": production} if name == "compare_environments" else None
+        return await caller.request(method.upper(), path.format(**self.ids), json=body, params=query)
 
 
 async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Place:
     project = await owner.create_project()
     flag = await owner.create_flag(await owner.get_environment(project))
+    other_flag = await owner.create_flag(await owner.get_environment(project, "staging"), description="Elsewhere.")
     rule, segment = await owner.create_rule(flag), await owner.create_segment(project)
     await join(flagstaff, project, other, "editor")
     invited = await owner.post(
@@ -114,6 +126,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "change_id": changed.headers["flagstaff-change"],
         "project_id": project["id"],
         "env_id": flag["environment_id"],
+        "other_id": other_flag["environment_id"],
         "flag_id": flag["id"],
         "rule_id": rule["id"],
         "segment_id": segment["id"],
@@ -221,7 +234,7 @@ async def test_an_access_token_of_an_owner_may_do_what_its_permissions_say(
     for operation in operations():
         answer = await place.call(machine, operation)
         needed = operation[2][PERMISSION]
-        is_allowed = needed == permission and operation[2]["operationId"] != NOT_BY_TOKENS
+        is_allowed = needed == permission and operation[2]["operationId"] not in (NOT_BY_TOKENS, READS_AS_WELL)
         assert answer.status_code == (success_of(operation[2]) if is_allowed else 403), (operation[1], answer.text)
         if needed != permission:
             assert answer.json()["permission"] == needed
@@ -252,6 +265,7 @@ async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_r
     for operation in operations():
         is_there = is_in_production(operation[1], operation[2]) and environment == "production"
         is_everywhere = operation[2]["operationId"] == SHOWS_WHAT_IS_ALLOWED
+        is_there = is_there and operation[2]["operationId"] != READS_AS_WELL
         is_allowed = is_there or is_everywhere or operation[2][PERMISSION] == Permission.PROJECT_READ
         answer = await place.call(machine, operation)
         assert answer.status_code == (success_of(operation[2]) if is_allowed else 403), (operation[1], answer.text)

@@ -895,7 +895,10 @@ export interface paths {
         put?: never;
         /**
          * Create Environment
-         * @description Create an environment.
+         * @description Create an environment, without flags or with those of another one.
+         *
+         *     To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
+         *     one.
          *
          *     Requires the permission `environments:write`.
          */
@@ -1106,6 +1109,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Flags
+         * @description Create the same flag in several environments, or in none of them.
+         *
+         *     Needs `flags:write` in each of them.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["create_flags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}": {
         parameters: {
             query?: never;
@@ -1286,6 +1313,64 @@ export interface paths {
         get: operations["list_environment_rules"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Environments
+         * @description The flags in which two environments differ, by key. Flags that are the same in both are left out.
+         *
+         *     Flags are matched by their keys. Rules are compared by what they say, in the order in which they are tried, and not
+         *     by their ids. Archived flags are left out. Needs `flags:read` in both environments.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["compare_environments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy Flags
+         * @description Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.
+         *
+         *     - A flag that the environment does not have is created. It is off unless `state`, `rollout`, `rules` and
+         *       `prerequisites` are all carried, so that it is never on for more users.
+         *     - The users of a rollout stay the same: `bucketing_key` and `stickiness` are carried with `rollout`, with variants
+         *       and with rules that have a percentage.
+         *     - A rule that says the same stays; others are changed, created and deleted.
+         *     - If some flags cannot be copied, nothing is (409), and `errors` has the reason for each. An archived flag is not
+         *       changed, and what a flag needs must exist or be copied with it.
+         *
+         *     Needs `flags:read` in the one environment, and in the other `flags:write`, also `rules:write` for `rules`, and for
+         *     `state` alone only `flags:toggle`. Each flag and each rule that is written is a change in the audit trail.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["copy_flags"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2298,6 +2383,31 @@ export interface components {
          */
         ChosenBy: "rule" | "weight" | "no_identifier";
         /**
+         * ComparisonOut
+         * @description A flag that only one of the environments has, or in which they differ.
+         */
+        ComparisonOut: {
+            /** Flag Key */
+            flag_key: string;
+            /**
+             * Place
+             * @enum {string}
+             */
+            place: "only_from" | "only_to" | "both";
+            from: components["schemas"]["SideOut"] | null;
+            to: components["schemas"]["SideOut"] | null;
+            /**
+             * Archived In Other
+             * @description Whether the environment that does not have the flag has an archived one with the same key.
+             */
+            archived_in_other: boolean;
+            /**
+             * Fields
+             * @description What differs, if both environments have the flag.
+             */
+            fields: components["schemas"]["FieldDifferenceOut"][];
+        };
+        /**
          * ConditionBody
          * @description A condition on an attribute of the user.
          */
@@ -2412,6 +2522,108 @@ export interface components {
             total: number;
             /** Connections */
             connections: components["schemas"]["ConnectionOut"][];
+        };
+        /**
+         * CopiedFieldOut
+         * @description A field that is altered in the environment that is copied to. `rules` are altered one by one.
+         */
+        CopiedFieldOut: {
+            /**
+             * Field
+             * @example rollout_percentage
+             */
+            field: string;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+        };
+        /**
+         * CopyAlterationOut
+         * @description What is altered in a flag or in one of its rules.
+         */
+        CopyAlterationOut: {
+            /**
+             * Change Id
+             * @description The change that this made; null for a dry run.
+             */
+            change_id: string | null;
+            /**
+             * Action
+             * @example flag.updated
+             */
+            action: string;
+            /**
+             * Resource Id
+             * Format: uuid
+             */
+            resource_id: string;
+            /**
+             * Flag Id
+             * Format: uuid
+             */
+            flag_id: string;
+            /** Flag Key */
+            flag_key: string;
+            /** Fields */
+            fields: components["schemas"]["CopiedFieldOut"][];
+        };
+        /**
+         * CopyBody
+         * @description Which flags to copy, and what of them.
+         */
+        CopyBody: {
+            /**
+             * From
+             * Format: uuid
+             * @description The id of the environment to copy from.
+             */
+            from: string;
+            /**
+             * To
+             * Format: uuid
+             * @description The id of the environment to copy to.
+             */
+            to: string;
+            /** Flag Keys */
+            flag_keys: string[];
+            /**
+             * Parts
+             * @description What to carry, by default everything: `details` are name, description and tags; `rollout` is the percentage and what decides when no rule matches.
+             * @default [
+             *       "details",
+             *       "state",
+             *       "rollout",
+             *       "rules",
+             *       "variants",
+             *       "prerequisites"
+             *     ]
+             */
+            parts?: ("details" | "state" | "rollout" | "rules" | "variants" | "prerequisites")[];
+            /**
+             * Dry Run
+             * @description Only tell what it would alter.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * If Unchanged
+             * @description The `fingerprint` of a dry run: refuse (409) if the copy would alter something else by now.
+             */
+            if_unchanged?: string | null;
+        };
+        /**
+         * CopyOut
+         * @description What was copied, or with `dry_run` what would be. Flags that are already the same are left out.
+         */
+        CopyOut: {
+            /**
+             * Fingerprint
+             * @description Stands for what is altered; for `if_unchanged`.
+             */
+            fingerprint: string;
+            /** Alterations */
+            alterations: components["schemas"]["CopyAlterationOut"][];
         };
         /**
          * CreatedSdkKeyOut
@@ -2756,6 +2968,21 @@ export interface components {
             present: unknown;
             /** Restored */
             restored: unknown;
+        };
+        /**
+         * FieldDifferenceOut
+         * @description A field in which the flags differ. The values of `rules` are all rules in the order in which they are tried.
+         */
+        FieldDifferenceOut: {
+            /**
+             * Field
+             * @example rollout_percentage
+             */
+            field: string;
+            /** From */
+            from: unknown;
+            /** To */
+            to: unknown;
         };
         /**
          * FieldProblem
@@ -3525,6 +3752,17 @@ export interface components {
             name: string;
             /** Key */
             key: string;
+            /**
+             * Copy From
+             * @description The id of an environment whose flags it gets, with their rules. Archived flags are left out.
+             */
+            copy_from?: string | null;
+            /**
+             * All Off
+             * @description Whether the copied flags are off.
+             * @default false
+             */
+            all_off?: boolean;
         };
         /**
          * NewFlag
@@ -3575,6 +3813,61 @@ export interface components {
              * @default []
              */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
+        };
+        /**
+         * NewFlags
+         * @description A new flag in several environments.
+         */
+        NewFlags: {
+            /** Name */
+            name: string;
+            /** Key */
+            key: string;
+            /** Description */
+            description?: string | null;
+            /**
+             * Enabled
+             * @default false
+             */
+            enabled?: boolean;
+            /**
+             * Rollout Percentage
+             * @default 0
+             */
+            rollout_percentage?: number;
+            /**
+             * Fallthrough
+             * @default rollout
+             * @enum {string}
+             */
+            fallthrough?: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key?: string | null;
+            /**
+             * Stickiness
+             * @default default
+             */
+            stickiness?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * Variants
+             * @default []
+             */
+            variants?: components["schemas"]["VariantBody"][];
+            /**
+             * Prerequisites
+             * @default []
+             */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /**
+             * Environments
+             * @description The ids of the environments.
+             */
+            environments: string[];
         };
         /**
          * NewInvitation
@@ -3805,6 +4098,12 @@ export interface components {
                 [key: string]: components["schemas"]["Permission"][];
             };
         };
+        /**
+         * Part
+         * @description What a copy may carry of a flag.
+         * @enum {string}
+         */
+        Part: "details" | "state" | "rollout" | "rules" | "variants" | "prerequisites";
         /**
          * PasskeyLogin
          * @description The browser's answer for a passkey.
@@ -4645,6 +4944,21 @@ export interface components {
              * @description Whether the request was made in this session.
              */
             current: boolean;
+        };
+        /**
+         * SideOut
+         * @description A flag in one of the environments.
+         */
+        SideOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
         };
         /**
          * SignInAnswer
@@ -9630,6 +9944,117 @@ export interface operations {
             };
         };
     };
+    create_flags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFlags"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlagOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     get_flag: {
         parameters: {
             query?: never;
@@ -10719,6 +11144,204 @@ export interface operations {
             };
             /** @description The resource does not exist or is not yours. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    compare_environments: {
+        parameters: {
+            query: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+                /** @description The id of an environment. */
+                from: string;
+                /** @description The id of another one. */
+                to: string;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    copy_flags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CopyBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CopyOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -40,6 +40,8 @@ Resource = (
 
 _ABOUT_PEOPLE = ("account.", "instance.", "token.", "member.", "invitation.")
 _SECRET = frozenset({"sdk_key", "password_hash"})
+# They say which resource it is, or when it was written.
+OWN_FIELDS = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
 
 
 class TokenName(NamedTuple):
@@ -148,6 +150,13 @@ def recorded(resource: Resource) -> dict[str, Any]:
     """A resource as the audit trail has it: as JSON, without its secrets."""
     names = (field.name for field in fields(resource) if field.name not in _SECRET)
     return {name: _as_json(getattr(resource, name)) for name in names}
+
+
+def altered_values(before: Resource | None, after: Resource | None) -> list[tuple[str, Any, Any]]:
+    """The fields in which two states of a resource differ, with both values as the audit trail has them."""
+    old, new = recorded(before) if before else {}, recorded(after) if after else {}
+    names = (name for name in new or old if name not in OWN_FIELDS)
+    return [(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)]
 
 
 def _as_json(value: Any) -> Any:

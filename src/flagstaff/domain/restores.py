@@ -6,16 +6,13 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from flagstaff.domain.changes import Change, Scope, recorded
+from flagstaff.domain.changes import OWN_FIELDS, Change, Scope, altered_values
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.variants import Variant, encode_value
-
-# They say which resource it is, or when it was written.
-_OWN = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
 
 T = TypeVar("T", Flag, Rule, Segment)
 
@@ -41,12 +38,7 @@ class Alteration:
     @property
     def fields(self) -> list[FieldAlteration]:
         """The fields that are altered."""
-        present, restored = recorded(self.before) if self.before else {}, recorded(self.after)
-        return [
-            FieldAlteration(name, present.get(name), value)
-            for name, value in restored.items()
-            if name not in _OWN and present.get(name) != value
-        ]
+        return [FieldAlteration(*each) for each in altered_values(self.before, self.after)]
 
 
 def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool) -> dict[str, Any]:
@@ -58,7 +50,7 @@ def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool)
         Error: CONFLICT if the change has none, or with `if_unchanged`, if a field has been changed again since.
     """
     before, after = change.before or {}, change.after or {}
-    altered = [name for name in before if name not in _OWN and name in after and before[name] != after[name]]
+    altered = [name for name in before if name not in OWN_FIELDS and name in after and before[name] != after[name]]
     if not altered:
         raise unrestorable("The entry does not say what was there before the change.")
     again = [name for name in altered if now.get(name) != after[name]]

@@ -17,7 +17,7 @@ from flagstaff.pacing import collect
 from flagstaff.services.access import open_environment, open_project
 from flagstaff.storage import environments
 from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database
+from flagstaff.storage.database import Database, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,22 @@ class Environments:
 
     async def create_environment(self, actor: Actor, project_id: UUID, *, name: str, key: str) -> Environment:
         """Create an environment; raises Error CONFLICT if the project has one with this key, or no room for another."""
-        now = self.now()
-        environment = Environment(uuid7(), project_id, name, key, created_at=now)
         async with self.database.transaction() as transaction:
             await open_project(
                 transaction.connection, actor, project_id, Permission.ENVIRONMENTS_WRITE, for_update=True
             )
-            self.quota.require_room(await environments.count_environments(transaction.connection, project_id))
-            await environments.create_environment(transaction.connection, environment)
-            scope = Scope(project_id, environment.id)
-            await record(transaction, change_of(actor, "environment.created", now, scope, after=environment))
+            return await self.add(transaction, actor, project_id, name=name, key=key)
+
+    async def add(
+        self, transaction: Transaction, actor: Actor, project_id: UUID, *, name: str, key: str
+    ) -> Environment:
+        """Create an environment in a project that the actor has opened for an update."""
+        now = self.now()
+        environment = Environment(uuid7(), project_id, name, key, created_at=now)
+        self.quota.require_room(await environments.count_environments(transaction.connection, project_id))
+        await environments.create_environment(transaction.connection, environment)
+        scope = Scope(project_id, environment.id)
+        await record(transaction, change_of(actor, "environment.created", now, scope, after=environment))
         return environment
 
     async def list_environments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Environment]:

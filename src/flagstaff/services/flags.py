@@ -1,6 +1,6 @@
 """Flags: created, edited, toggled, archived, deleted. What a method did, every evaluation after its return sees."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -9,15 +9,15 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
-from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.permissions import Permission
+from flagstaff.domain.permissions import Permission, require
 from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
-from flagstaff.services.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
+from flagstaff.services.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
 from flagstaff.services.references import (
     require_free_key,
     require_live_prerequisites,
@@ -25,7 +25,7 @@ from flagstaff.services.references import (
     require_unneeded,
     require_unused_variants,
 )
-from flagstaff.storage import flags
+from flagstaff.storage import environments, flags
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database, Transaction
 
@@ -46,7 +46,45 @@ class Flags:
             Error: INVALID for a prerequisite that does not exist, CONFLICT if the environment has a flag with this key,
                 even an archived one, or no room for another or for its variants.
         """
-        now = self.now()
+        async with self.database.transaction() as transaction:
+            await open_environment(
+                transaction.connection, actor, project_id, environment_id, Permission.FLAGS_WRITE, for_update=True
+            )
+            return await self._create(transaction, actor, project_id, environment_id, values)
+
+    async def create_flags(
+        self, actor: Actor, project_id: UUID, environment_ids: Sequence[UUID], **values: Any
+    ) -> list[Flag]:
+        """Create a flag with these fields in each of some environments, or in none of them.
+
+        Raises:
+            Error: As `create_flag`, with the key of the environment; INVALID for an environment that does not exist.
+        """
+        created = []
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            _, member = await open_member(connection, actor, project_id, for_update=True)
+            for place, environment_id in enumerate(environment_ids):
+                environment = await environments.find_environment(connection, project_id, environment_id)
+                if environment is None:
+                    raise invalid_field(f"environments.{place}", "must be the id of an environment of this project")
+                require(member, Permission.FLAGS_WRITE, environment.key)
+                try:
+                    created.append(await self._create(transaction, actor, project_id, environment_id, values))
+                except Error as error:
+                    message = f"In {environment.key}: {error.message}"
+                    raise Error(error.code, message, fields=error.fields, extensions=error.extensions) from error
+        return created
+
+    async def _create(
+        self,
+        transaction: Transaction,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        values: Mapping[str, Any],
+    ) -> Flag:
+        connection, now = transaction.connection, self.now()
         flag = Flag(
             id=uuid7(),
             project_id=project_id,
@@ -55,20 +93,13 @@ class Flags:
             updated_at=now,
             **values,
         )
-        async with self.database.transaction() as transaction:
-            await open_environment(
-                transaction.connection, actor, project_id, environment_id, Permission.FLAGS_WRITE, for_update=True
-            )
-            self.quota.require_room(await flags.count_flags(transaction.connection, environment_id))
-            await require_free_key(transaction.connection, environment_id, flag.key)
-            await require_prerequisites(transaction.connection, flag)
-            await flags.create_flag(transaction.connection, flag)
-            if flag.variants:
-                await self.require_room_for_variants(transaction.connection, environment_id)
-            await record(
-                transaction,
-                change_of(actor, "flag.created", now, scope_of(flag), after=flag),
-            )
+        self.quota.require_room(await flags.count_flags(connection, environment_id))
+        await require_free_key(connection, environment_id, flag.key)
+        await require_prerequisites(connection, flag)
+        await flags.create_flag(connection, flag)
+        if flag.variants:
+            await self.require_room_for_variants(connection, environment_id)
+        await record(transaction, change_of(actor, "flag.created", now, scope_of(flag), after=flag))
         return flag
 
     async def list_flags(

@@ -4,7 +4,7 @@ The response is stored in the same transaction as the change, so both survive or
 requests, on any instance, one is carried out while the others wait for it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -59,8 +59,7 @@ class Idempotency:
                 if await idempotency.count_keys(connection, actor.account_id) > KEYS_PER_ACCOUNT:
                     raise _too_many(await idempotency.oldest_key(connection, actor.account_id), now)
                 answer = await carry_out()
-                # A new project's own change is the first; its environments follow.
-                scope = next((change.scope for change in transaction.changes), Scope())
+                scope = _common_scope(transaction.changes)
                 await idempotency.store_answer(
                     connection, actor.account_id, key, scope=scope, status=answer.status, body=answer.body
                 )
@@ -81,6 +80,15 @@ class Idempotency:
         while more:
             async with self.database.transaction() as transaction:
                 more = await idempotency.delete_some_before(transaction.connection, self.now() - KEY_LIFETIME)
+
+
+def _common_scope(changes: Sequence[Change]) -> Scope:
+    """The environment of all changes, or their project if they are of several, as those of a new project are."""
+    if not changes:
+        return Scope()
+    first = changes[0].scope
+    is_one = all(change.scope.environment_id == first.environment_id for change in changes)
+    return Scope(first.project_id, first.environment_id if is_one else None)
 
 
 def _announcement(actor: Actor, stored: StoredAnswer, now: datetime) -> Change:

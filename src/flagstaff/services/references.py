@@ -1,12 +1,12 @@
 """What resources say: their values are valid, and the prerequisites, variants and segments that they name exist."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 from flagstaff.domain.flags import Flag, Rule, RuleType, check_rule_value
 from flagstaff.domain.members import Role
-from flagstaff.domain.prerequisites import find_cycle
+from flagstaff.domain.prerequisites import Prerequisite, find_cycle
 from flagstaff.storage import flags, members, rules, segments
 from flagstaff.storage.database import Connection
 
@@ -22,6 +22,12 @@ async def require_prerequisites(connection: Connection, flag: Flag) -> None:
     keys = {each.flag_key for each in flag.prerequisites}
     variants = await flags.list_variant_keys(connection, flag.environment_id, keys)
     variants[flag.key] = [variant.key for variant in flag.variants]
+    require_known_prerequisites(flag, variants)
+    require_no_cycle(flag, await flags.list_prerequisites(connection, flag.environment_id))
+
+
+def require_known_prerequisites(flag: Flag, variants: Mapping[str, Collection[str]]) -> None:
+    """Raise Error INVALID for a prerequisite that does not exist; `variants` are those of the flags that do, by key."""
     mistakes = []
     for place, each in enumerate(flag.prerequisites):
         if each.flag_key not in variants:
@@ -35,7 +41,10 @@ async def require_prerequisites(connection: Connection, flag: Flag) -> None:
         ]
     if mistakes:
         raise Error(Code.INVALID, "The request is invalid.", fields=mistakes)
-    present = await flags.list_prerequisites(connection, flag.environment_id)
+
+
+def require_no_cycle(flag: Flag, present: Mapping[str, Sequence[Prerequisite]]) -> None:
+    """Raise Error CONFLICT, which names it, for a cycle of prerequisites; `present` are those of all flags, by key."""
     needs = {key: [each.flag_key for each in needed] for key, needed in present.items()}
     needs[flag.key] = [each.flag_key for each in flag.prerequisites]
     cycle = find_cycle(needs, flag.key)
@@ -96,10 +105,14 @@ async def require_unused_variants(connection: Connection, before: Flag, after: F
 
 async def require_unneeded_variants(connection: Connection, before: Flag, after: Flag) -> None:
     """Raise Error CONFLICT if another flag's prerequisite uses a variant that would no longer exist."""
+    if {each.key for each in before.variants} - {each.key for each in after.variants}:
+        require_no_needed_variant(before, after, await flags.list_prerequisites(connection, before.environment_id))
+
+
+def require_no_needed_variant(before: Flag, after: Flag, present: Mapping[str, Sequence[Prerequisite]]) -> None:
+    """The same; `present` are the prerequisites of all flags, by key."""
     removed = {each.key for each in before.variants} - {each.key for each in after.variants}
-    if not removed:
-        return
-    for key, needed in sorted((await flags.list_prerequisites(connection, before.environment_id)).items()):
+    for key, needed in sorted(present.items()):
         used = [variant for each in needed if each.flag_key == before.key for variant in each.variants]
         if removed.intersection(used):
             variant = next(variant for variant in used if variant in removed)

@@ -99,7 +99,7 @@ class Restores:
         assert scope.environment_id is not None
         assert scope.flag_id is not None
         if its_rules[0].before is None:
-            await self.rules.require_room(connection, scope.environment_id, scope.flag_id, 0)
+            await self.rules.require_room(connection, scope.environment_id, [scope.flag_id], 0)
         written = [
             each.after
             for each in its_rules

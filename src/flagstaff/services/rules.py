@@ -49,7 +49,7 @@ class Rules:
             connection = transaction.connection
             await require_segment(connection, path.project_id, rule)
             require_variant(flag, rule)
-            await self.require_room(connection, path.environment_id, path.flag_id)
+            await self.require_room(connection, path.environment_id, [path.flag_id])
             await rules.create_rule(transaction.connection, rule)
             await self.require_room_for_conditions(connection, path.environment_id, [rule])
             await record(transaction, change_of(actor, "rule.created", now, scope_of(flag), after=rule))
@@ -117,9 +117,11 @@ class Rules:
             await rules.delete_rule(transaction.connection, rule_id)
             await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))
 
-    async def require_room(self, connection: Connection, environment_id: UUID, flag_id: UUID, more: int = 1) -> None:
-        """Raise Error CONFLICT if the flag or its environment has no room for another rule, or as many more."""
-        self.quota_per_flag.require_room(await rules.count_rules(connection, flag_id), more)
+    async def require_room(
+        self, connection: Connection, environment_id: UUID, flag_ids: Collection[UUID], more: int = 1
+    ) -> None:
+        """Raise Error CONFLICT if a flag or the environment has no room for another rule, or as many more."""
+        self.quota_per_flag.require_room(await rules.count_most_rules(connection, flag_ids), more)
         self.quota_per_environment.require_room(await rules.count_environment_rules(connection, environment_id), more)
 
     async def require_room_for_conditions(

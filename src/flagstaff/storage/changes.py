@@ -5,7 +5,7 @@ Within a project, a later change has a higher number and never an earlier time: 
 which every index here ends with.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,20 +17,18 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope, TokenName
 from flagstaff.pacing import collect
 from flagstaff.storage import tables
-from flagstaff.storage.database import Transaction
+from flagstaff.storage.database import Transaction, some_at_a_time
 from flagstaff.storage.instances import notify_change
 from flagstaff.storage.revisions import advance
 
 _columns = tables.changes.c
 _NUMBER_MAX = 2**63 - 1
 _at = sa.bindparam("given_at", type_=tables.Moment)
-_latest = (
-    sa.select(_columns.at)
-    .where(_columns.project_id == sa.bindparam("project"))
-    .order_by(_columns.id.desc())
-    .limit(1)
-    .scalar_subquery()
+_latest_time = (
+    sa.select(_columns.at).where(_columns.project_id == sa.bindparam("project")).order_by(_columns.id.desc()).limit(1)
 )
+_latest = _latest_time.scalar_subquery()
+_insert_all = tables.changes.insert().returning(_columns.id, sort_by_parameter_order=True)
 _insert = tables.changes.insert().values(at=sa.case((_latest > _at, _latest), else_=_at))
 _latest_number = sa.select(sa.func.max(_columns.id)).where(_columns.environment_id == sa.bindparam("environment"))
 _newest = sa.select(sa.func.coalesce(sa.func.max(_columns.id), 0))
@@ -74,9 +72,43 @@ async def record(transaction: Transaction, change: Change) -> None:
 
     Then its project and the environments that it affects also get a new revision.
     """
-    values = {
-        "given_at": change.at,
-        "project": change.scope.project_id,
+    values = {**_row(change), "given_at": change.at, "project": change.scope.project_id}
+    result = await transaction.connection.execute(_insert, values)
+    assert result.inserted_primary_key is not None
+    (transaction.change,) = result.inserted_primary_key
+    await _announce(transaction, change)
+
+
+async def record_all(transaction: Transaction, made: Sequence[Change]) -> list[int]:
+    """Write the rows of changes of one environment in one project, and return their numbers.
+
+    They are announced together, and get one revision.
+    """
+    if not made:
+        return []
+    connection, first = transaction.connection, made[0]
+    at = (await connection.execute(_latest_time, {"project": first.scope.project_id})).scalar_one_or_none() or first.at
+    numbers: list[int] = []
+    for some in some_at_a_time(made):
+        rows = []
+        for each in some:
+            at = max(at, each.at)
+            rows.append({**_row(each), "at": at})
+        numbers += (await connection.execute(_insert_all, rows)).scalars()
+    transaction.change = numbers[-1]
+    await _announce(transaction, first)
+    return numbers
+
+
+async def _announce(transaction: Transaction, change: Change) -> None:
+    if change.affects_evaluations:
+        await notify_change(transaction.connection, transaction.instance, change.scope)
+        transaction.changes.append(change)
+        transaction.revision = await advance(transaction.connection, change.scope) or transaction.revision
+
+
+def _row(change: Change) -> dict[str, Any]:
+    return {
         "actor_id": change.actor.account_id,
         "actor_email": change.actor.email,
         "token_id": change.actor.token.id if change.actor.token else None,
@@ -91,13 +123,6 @@ async def record(transaction: Transaction, change: Change) -> None:
         "after": change.after,
         "restores": change.restores,
     }
-    result = await transaction.connection.execute(_insert, values)
-    assert result.inserted_primary_key is not None
-    (transaction.change,) = result.inserted_primary_key
-    if change.affects_evaluations:
-        await notify_change(transaction.connection, transaction.instance, change.scope)
-        transaction.changes.append(change)
-        transaction.revision = await advance(transaction.connection, change.scope) or transaction.revision
 
 
 async def changed_flags(connection: AsyncConnection, environment_id: UUID, since: int) -> tuple[int, set[UUID]]:

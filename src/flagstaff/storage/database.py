@@ -1,12 +1,14 @@
 """Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 import structlog
@@ -17,6 +19,8 @@ from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfi
 from flagstaff.storage import dialect
 from flagstaff.storage.revisions import note_committed
 
+T = TypeVar("T")
+
 Connection = AsyncConnection  # services pass it through without using it
 
 log = structlog.get_logger(__name__)
@@ -25,6 +29,7 @@ _NOT_KNOWN = "The connection to the database was lost, and it is not known wheth
 
 CONFIGURATION_FILE = "flagstaff.sqlite"
 HISTORY_FILE = "history.sqlite"
+_ROWS_AT_ONCE = 50
 
 
 @dataclass
@@ -199,6 +204,19 @@ async def attempt(connection: AsyncConnection, *, keep: bool) -> AsyncIterator[N
         yield
         if not keep:
             await savepoint.rollback()
+
+
+async def write_many(connection: AsyncConnection, statement: sa.Insert, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert many rows, some at a time, so that evaluations are answered in between."""
+    for some in some_at_a_time(rows):
+        await connection.execute(statement, some)
+
+
+def some_at_a_time(items: Iterable[T]) -> Iterator[list[T]]:
+    """Items in lists that are short enough for one statement."""
+    left = iter(items)
+    while some := list(islice(left, _ROWS_AT_ONCE)):
+        yield some
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
 """Flags in the database."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.variants import Variant, encode_value
 from flagstaff.storage import tables
-from flagstaff.storage.database import unique_or
+from flagstaff.storage.database import unique_or, write_many
 from flagstaff.storage.lists import Listing
 
 _columns = tables.flags.c
@@ -71,6 +71,12 @@ _prerequisites = sa.select(_columns.key, _columns.prerequisites).where(
 _live_prerequisites = _prerequisites.where(_live)
 _variants = sa.select(_columns.key, _columns.variants).where(_of_keys, _live)
 _all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _live)
+_of_environments = Listing(
+    sa.select(_columns.key)
+    .distinct()
+    .where(_columns.environment_id.in_(sa.bindparam("environments", expanding=True)), _live),
+    (_columns.key,),
+)
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
 _variant_characters = sa.select(
     sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
@@ -82,9 +88,12 @@ _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Insert a flag; raises Error CONFLICT if the environment already has one with this key."""
     with unique_or(f"The environment already has a flag with the key {flag.key}."):
-        await connection.execute(
-            _insert, {**tables.row_of(tables.flags, flag), **_stored_state(flag), **_stored_lists(flag)}
-        )
+        await connection.execute(_insert, _row(flag))
+
+
+async def create_flags(connection: AsyncConnection, new: Iterable[Flag]) -> None:
+    """Insert flags, whose keys must be free."""
+    await write_many(connection, _insert, map(_row, new))
 
 
 async def find_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag | None:
@@ -143,6 +152,12 @@ async def list_keys(connection: AsyncConnection, environment_id: UUID) -> set[st
     return set((await connection.execute(_all_keys, {"environment": environment_id})).scalars())
 
 
+async def list_keys_of(connection: AsyncConnection, environment_ids: Collection[UUID], window: Window) -> Sequence[str]:
+    """The different keys of the flags of some environments that are not archived, in the order of the database."""
+    rows = await _of_environments.rows(connection, window, {"environments": list(environment_ids)})
+    return [key for (key,) in rows]
+
+
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
     """How many flags an environment has, with those that are archived."""
     return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
@@ -190,6 +205,10 @@ async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
 async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
     """Delete a flag with its rules."""
     await connection.execute(_delete, {"flag": flag_id})
+
+
+def _row(flag: Flag) -> dict[str, Any]:
+    return {**tables.row_of(tables.flags, flag), **_stored_state(flag), **_stored_lists(flag)}
 
 
 def _from_row(row: Sequence[Any]) -> Flag:

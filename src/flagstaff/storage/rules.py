@@ -1,6 +1,6 @@
 """Targeting rules in the database."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from flagstaff.domain.flags import Rule, RuleType
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
 from flagstaff.storage.conditions import read_condition, write_condition
+from flagstaff.storage.database import write_many
 from flagstaff.storage.lists import Listing
 
 _columns = tables.rules.c
@@ -35,6 +36,11 @@ _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa
 _order = (-sa.cast(_columns.priority, sa.BigInteger), _columns.created_at, _columns.id)
 _of_flag = Listing(_rule.where(_columns.flag_id == sa.bindparam("flag")), _order)
 _of_flags = _rule.where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
+_of_named_flags = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
+    tables.flags.c.environment_id == sa.bindparam("environment"),
+    tables.flags.c.key.in_(sa.bindparam("keys", expanding=True)),
+    sa.not_(tables.is_archived),
+)
 _of_environment = Listing(
     _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
         tables.flags.c.environment_id == sa.bindparam("environment"), sa.not_(tables.is_archived)
@@ -42,7 +48,21 @@ _of_environment = Listing(
     (_columns.flag_id, *_order),
 )
 _given_variants = sa.select(_columns.variant).distinct().where(_columns.flag_id == sa.bindparam("flag"))
-_count = sa.select(sa.func.count()).where(_columns.flag_id == sa.bindparam("flag"))
+_count_of_keys = (
+    sa.select(sa.func.count())
+    .select_from(tables.rules.join(tables.flags))
+    .where(
+        tables.flags.c.environment_id.in_(sa.bindparam("environments", expanding=True)),
+        tables.flags.c.key.in_(sa.bindparam("keys", expanding=True)),
+    )
+)
+_of_each = (
+    sa.select(sa.func.count().label("rules"))
+    .where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
+    .group_by(_columns.flag_id)
+    .subquery()
+)
+_most = sa.select(sa.func.coalesce(sa.func.max(_of_each.c.rules), 0))
 _count_in_environment = (
     sa.select(sa.func.count())
     .select_from(tables.rules.join(tables.flags))
@@ -54,12 +74,18 @@ _condition_characters = (
     .where(tables.flags.c.environment_id == sa.bindparam("environment"))
 )
 _update = tables.rules.update().where(_columns.id == sa.bindparam("rule"))
+_delete_some = tables.rules.delete().where(_columns.id.in_(sa.bindparam("rules", expanding=True)))
 _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
 
 async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Insert a rule."""
-    await connection.execute(_insert, {**tables.row_of(tables.rules, rule), **_stored_values(rule)})
+    await connection.execute(_insert, _row(rule))
+
+
+async def create_rules(connection: AsyncConnection, new: Iterable[Rule]) -> None:
+    """Insert rules."""
+    await write_many(connection, _insert, map(_row, new))
 
 
 async def find_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule | None:
@@ -102,14 +128,33 @@ async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[
     return map(_from_row, rows)
 
 
+async def list_rules_of_keys(
+    connection: AsyncConnection, environment_id: UUID, keys: Collection[str]
+) -> Iterator[Rule]:
+    """The rules of those flags of an environment that have one of these keys and are not archived, in no order.
+
+    Converted when read.
+    """
+    rows = await connection.execute(_of_named_flags, {"environment": environment_id, "keys": list(keys)})
+    return map(_from_row, rows)
+
+
 async def list_given_variants(connection: AsyncConnection, flag_id: UUID) -> set[str]:
     """The variants that the rules of a flag give."""
     return {variant for variant in (await connection.execute(_given_variants, {"flag": flag_id})).scalars() if variant}
 
 
-async def count_rules(connection: AsyncConnection, flag_id: UUID) -> int:
-    """How many rules a flag has."""
-    return int((await connection.execute(_count, {"flag": flag_id})).scalar_one())
+async def count_rules_of_keys(
+    connection: AsyncConnection, environment_ids: Collection[UUID], keys: Collection[str]
+) -> int:
+    """How many rules the flags with some keys have in some environments."""
+    given = {"environments": list(environment_ids), "keys": list(keys)}
+    return int((await connection.execute(_count_of_keys, given)).scalar_one())
+
+
+async def count_most_rules(connection: AsyncConnection, flag_ids: Collection[UUID]) -> int:
+    """How many rules the one of some flags has that has most."""
+    return int((await connection.execute(_most, {"flags": list(flag_ids)})).scalar_one())
 
 
 async def count_environment_rules(connection: AsyncConnection, environment_id: UUID) -> int:
@@ -140,6 +185,16 @@ async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
 async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
     """Delete a rule."""
     await connection.execute(_delete, {"rule": rule_id})
+
+
+async def delete_rules(connection: AsyncConnection, rule_ids: Collection[UUID]) -> None:
+    """Delete rules."""
+    if rule_ids:
+        await connection.execute(_delete_some, {"rules": list(rule_ids)})
+
+
+def _row(rule: Rule) -> dict[str, Any]:
+    return {**tables.row_of(tables.rules, rule), **_stored_values(rule)}
 
 
 def _from_row(row: Sequence[Any]) -> Rule:

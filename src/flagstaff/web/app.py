@@ -22,6 +22,9 @@ from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
 from flagstaff.services.applications import ApplicationReports
 from flagstaff.services.changes import Changes
+from flagstaff.services.clones import Clones
+from flagstaff.services.comparisons import Comparisons
+from flagstaff.services.copies import Copies
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
 from flagstaff.services.exports import Exports
@@ -61,6 +64,8 @@ from flagstaff.web.management import (
     applications,
     change_exports,
     changes,
+    comparisons,
+    copies,
     environments,
     explanations,
     exports,
@@ -129,6 +134,9 @@ class State:
     administrators: Administrators
     invitations: Invitations
     environments: Environments
+    clones: Clones
+    comparisons: Comparisons
+    copies: Copies
     segments: Segments
     sdk_keys: SdkKeys
     flags: Flags
@@ -184,6 +192,8 @@ def create_api() -> FastAPI:
         sdk_keys,
         flags,
         rules,
+        comparisons,
+        copies,
         explanations,
         impacts,
         exports,

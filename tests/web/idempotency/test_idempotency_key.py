@@ -170,6 +170,7 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
 ) -> None:
     invited = {"email": "grace@example.com", "role": "viewer"}
     invitation = created(await ada.post(f"/api/projects/{project['id']}/invitations", json=invited))
+    staging = await ada.get_environment(project, "staging")
     posts = {
         "/api/projects": {"name": "Second shop"},
         "/api/projects/{project_id}/invitations": {"email": "alan@example.com", "role": "viewer"},
@@ -183,6 +184,8 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
             "rule_type": "user_id",
             "rule_value": "ada",
         },
+        "/api/projects/{project_id}/flags": {"name": "Third", "key": "third", "environments": [environment["id"]]},
+        "/api/projects/{project_id}/copy": {"from": environment["id"], "to": staging["id"], "flag_keys": [flag["key"]]},
         "/api/projects/{project_id}/changes/{change_id}/restore": None,
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/archive": None,
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/unarchive": None,

@@ -22,7 +22,7 @@ _OTHERS = 16 * _KIB
 _BOUNDS = (
     (re.compile(r"/ofrep/.*|/unleash/api/frontend(/.*)?"), _WITH_CONTEXT),
     (re.compile(r"/(sdk|unleash)/.*"), BODY_MAX_BYTES),
-    (re.compile(r"/api/projects(/[^/]+)?"), _WITH_DESCRIPTION),
+    (re.compile(r"/api/projects(/[^/]+(/flags)?)?"), _WITH_DESCRIPTION),
     (re.compile(r"/api/projects/[^/]+/segments(/[^/]+)?"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags(/[^/]+)?"), _WITH_DESCRIPTION),

@@ -28,11 +28,13 @@ def json_response(value: Any, status: int = 200) -> Response:
     return Response(_encoder.encode(value), status_code=status, media_type="application/json", headers=_HEADERS)
 
 
-async def json_array_response(items: Iterable[Any], headers: Mapping[str, str] | None = None) -> Response:
+async def json_array_response(
+    items: Iterable[Any], headers: Mapping[str, str] | None = None, status: int = 200
+) -> Response:
     """A JSON array of any length, encoded and sent in small pieces so that evaluations can run in between."""
     parts = await in_pieces(_encode(items, b"["))
     parts.append(b"]")
-    return _PartsResponse(parts, {**_HEADERS, **(headers or {})})
+    return _PartsResponse(parts, {**_HEADERS, **(headers or {})}, status)
 
 
 def json_array_stream(batches: AsyncIterator[Iterable[Any]]) -> Response:
@@ -120,9 +122,9 @@ def _encode(items: Iterable[Any], before: bytes) -> Generator[None, None, deque[
 class _PartsResponse(Response):
     """A body in parts, each of which is released when it is sent."""
 
-    def __init__(self, parts: deque[bytes], headers: Mapping[str, str]) -> None:
+    def __init__(self, parts: deque[bytes], headers: Mapping[str, str], status: int) -> None:
         length = str(sum(map(len, parts)))
-        super().__init__(None, media_type="application/json", headers={**headers, "content-length": length})
+        super().__init__(None, status, media_type="application/json", headers={**headers, "content-length": length})
         self._parts = parts
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:

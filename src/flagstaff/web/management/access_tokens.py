@@ -1,32 +1,24 @@
 """HTTP of access tokens: the caller's own, and those for a project."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.domain.access_tokens import ENVIRONMENTS_MAX, PATTERN, AccessToken
+from flagstaff.domain.access_tokens import PATTERN, AccessToken
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.services.access_tokens import AccessTokens, Wanted
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_array_response, json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
-from flagstaff.web.management.ids import Id, parse_id
+from flagstaff.web.management.ids import EnvironmentIds, Id
 from flagstaff.web.management.schemas import Body, GivenMoment, Moment, Name, Uuid, at_most
 
 router = APIRouter(prefix="/api", tags=["Access tokens"])
 
 _OWN, _OF_PROJECT = "/me/tokens", "/projects/{project_id}/tokens"
-
-
-def _read_id(given: object) -> UUID:
-    found = parse_id(given) if isinstance(given, str) else None
-    if found is None:
-        raise ValueError("must be a UUID")
-    return found
 
 
 def _read_permission(given: object) -> Permission:
@@ -44,27 +36,12 @@ def _check_permissions(given: list[Permission]) -> list[Permission]:
     return given
 
 
-def _check_environments(given: list[UUID]) -> list[UUID]:
-    if not given:
-        raise ValueError("must have at least one environment; leave it out for all")
-    if len(set(given)) < len(given):
-        raise ValueError("must not have an environment twice")
-    return given
-
-
 _PERMISSION = WithJsonSchema({"type": "string", "enum": list(Permission)})
-_ID = WithJsonSchema({"type": "string", "format": "uuid"})
 Permissions = Annotated[
     list[Annotated[Permission, BeforeValidator(_read_permission), _PERMISSION]],
     at_most(len(Permission)),
     AfterValidator(_check_permissions),
     Field(json_schema_extra={"minItems": 1, "uniqueItems": True}),
-]
-EnvironmentIds = Annotated[
-    list[Annotated[UUID, BeforeValidator(_read_id), _ID]],
-    at_most(ENVIRONMENTS_MAX),
-    AfterValidator(_check_environments),
-    Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
 ]
 
 

@@ -1,20 +1,21 @@
 """HTTP of environments."""
 
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Environment
+from flagstaff.services.clones import Clones
 from flagstaff.services.environments import Environments
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
-from flagstaff.web.management.ids import Id
+from flagstaff.web.management.ids import GivenId, Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
 
@@ -41,6 +42,17 @@ class NewEnvironment(Body):
 
     name: Name
     key: EnvironmentKey
+    copy_from: GivenId | None = Field(
+        default=None,
+        description="The id of an environment whose flags it gets, with their rules. Archived flags are left out.",
+    )
+    all_off: bool = Field(default=False, description="Whether the copied flags are off.")
+
+    @model_validator(mode="after")
+    def _check_all_off(self) -> Self:
+        if self.all_off and self.copy_from is None:
+            raise ValueError("all_off needs copy_from: a new environment has no flags")
+        return self
 
 
 class EnvironmentUpdate(Update):
@@ -73,7 +85,13 @@ async def _environments(request: Request) -> Environments:
     return environments
 
 
+async def _clones(request: Request) -> Clones:
+    clones: Clones = request.app.state.clones
+    return clones
+
+
 Service = Annotated[Environments, Depends(_environments)]
+CloneService = Annotated[Clones, Depends(_clones)]
 
 
 @router.post(
@@ -84,10 +102,19 @@ Service = Annotated[Environments, Depends(_environments)]
     openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
 )
 async def create_environment(
-    project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service
+    project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service, clones: CloneService
 ) -> Response:
-    """Create an environment."""
-    created = await environments.create_environment(actor, project_id, name=body.name, key=body.key)
+    """Create an environment, without flags or with those of another one.
+
+    To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
+    one.
+    """
+    if body.copy_from is None:
+        created = await environments.create_environment(actor, project_id, name=body.name, key=body.key)
+    else:
+        created = await clones.clone_environment(
+            actor, project_id, body.copy_from, name=body.name, key=body.key, all_off=body.all_off
+        )
     return json_response(_view(created), 201)
 
 

@@ -13,9 +13,9 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.services.flags import Flags
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.edge.responses import json_array_response, json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
-from flagstaff.web.management.ids import FlagIds, Id
+from flagstaff.web.management.ids import EnvironmentIds, FlagIds, Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListQuery
 from flagstaff.web.management.schemas import (
     Body,
@@ -44,7 +44,10 @@ from flagstaff.web.management.variants import (
     view_variants,
 )
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flags", tags=["Flags"])
+router = APIRouter(prefix="/api/projects/{project_id}", tags=["Flags"])
+
+_FLAGS = "/environments/{env_id}/flags"
+_FLAG = _FLAGS + "/{flag_id}"
 
 
 class FlagOut(BaseModel):
@@ -83,6 +86,12 @@ class NewFlag(Body):
     tags: Tags = Field(default=[])
     variants: Variants = Field(default=[])
     prerequisites: Prerequisites = Field(default=[])
+
+
+class NewFlags(NewFlag):
+    """A new flag in several environments."""
+
+    environments: EnvironmentIds = Field(description="The ids of the environments.")
 
 
 class FlagUpdate(Update):
@@ -158,7 +167,7 @@ Service = Annotated[Flags, Depends(_flags)]
 
 
 @router.post(
-    "",
+    _FLAGS,
     status_code=201,
     response_model=FlagOut,
     responses=problems(400, 401, 404, 409, 413, 503),
@@ -170,8 +179,28 @@ async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentA
     return json_response(_view(await flags.create_flag(actor, project_id, env_id, **values)), 201)
 
 
+@router.post(
+    "/flags",
+    status_code=201,
+    response_model=list[FlagOut],
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def create_flags(project_id: Id, body: NewFlags, actor: CurrentActor, flags: Service) -> Response:
+    """Create the same flag in several environments, or in none of them.
+
+    Needs `flags:write` in each of them.
+    """
+    values = read_values(body.model_dump(exclude={"environments"}))
+    created = await flags.create_flags(actor, project_id, body.environments, **values)
+    return await json_array_response(map(_view, created), status=201)
+
+
 @router.get(
-    "", response_model=list[FlagOut], responses=problems(400, 401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
+    _FLAGS,
+    response_model=list[FlagOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
 )
 async def list_flags(
     project_id: Id, env_id: Id, part: Annotated[FlagListQuery, Query()], actor: CurrentActor, flags: Service
@@ -182,7 +211,7 @@ async def list_flags(
 
 
 @router.get(
-    "/{flag_id}", response_model=FlagOut, responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
+    _FLAG, response_model=FlagOut, responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
 )
 async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """One flag."""
@@ -190,7 +219,7 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
 
 
 @router.put(
-    "/{flag_id}",
+    _FLAG,
     response_model=FlagOut,
     responses=problems(400, 401, 404, 409, 413, 503),
     openapi_extra=needs(Permission.FLAGS_WRITE),
@@ -201,7 +230,7 @@ async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flag
 
 
 @router.post(
-    "/{flag_id}/toggle",
+    _FLAG + "/toggle",
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.FLAGS_TOGGLE),
@@ -212,7 +241,7 @@ async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Res
 
 
 @router.post(
-    "/{flag_id}/archive",
+    _FLAG + "/archive",
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.FLAGS_WRITE),
@@ -226,7 +255,7 @@ async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Re
 
 
 @router.post(
-    "/{flag_id}/unarchive",
+    _FLAG + "/unarchive",
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.FLAGS_WRITE),
@@ -237,7 +266,7 @@ async def unarchive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> 
 
 
 @router.delete(
-    "/{flag_id}", status_code=204, responses=problems(401, 404, 409, 503), openapi_extra=needs(Permission.FLAGS_WRITE)
+    _FLAG, status_code=204, responses=problems(401, 404, 409, 503), openapi_extra=needs(Permission.FLAGS_WRITE)
 )
 async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """Delete a flag with its rules, archived or not. Its evaluation history is kept."""

@@ -1,14 +1,16 @@
-"""Ids in paths. Anything but a UUID is not found rather than invalid."""
+"""Ids in paths, where anything but a UUID is not found, and in bodies and queries, where it is invalid."""
 
 import re
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Path
-from pydantic import PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
+from flagstaff.domain.access_tokens import ENVIRONMENTS_MAX
 from flagstaff.domain.errors import not_found
 from flagstaff.services.access import FlagPath
+from flagstaff.web.management.schemas import at_most
 
 _uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -25,7 +27,32 @@ def _read(given: str) -> UUID:
     return found
 
 
+def _read_given(given: object) -> UUID:
+    found = parse_id(given) if isinstance(given, str) else None
+    if found is None:
+        raise ValueError("must be a UUID")
+    return found
+
+
 Id = Annotated[UUID, Path(), PlainValidator(_read), WithJsonSchema({"type": "string", "format": "uuid"})]
+
+GivenId = Annotated[UUID, BeforeValidator(_read_given), WithJsonSchema({"type": "string", "format": "uuid"})]
+
+
+def _check_environments(given: list[UUID]) -> list[UUID]:
+    if not given:
+        raise ValueError("must have at least one environment")
+    if len(set(given)) < len(given):
+        raise ValueError("must not have an environment twice")
+    return given
+
+
+EnvironmentIds = Annotated[
+    list[GivenId],
+    at_most(ENVIRONMENTS_MAX),
+    AfterValidator(_check_environments),
+    Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
+]
 
 
 async def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:

@@ -69,7 +69,10 @@ class Listing(Generic[T]):
         if part.limit is None:
             return json_array_stream(self._rest(found, fetch))
         del found[limit:]
-        given = part.model_dump(mode="json", exclude_unset=True) | {"limit": limit, "cursor": self._cursor(found[-1])}
+        given = part.model_dump(mode="json", by_alias=True, exclude_unset=True) | {
+            "limit": limit,
+            "cursor": self._cursor(found[-1]),
+        }
         link = f'<?{urlencode({name: _in_query(value) for name, value in given.items()})}>; rel="next"'
         return await json_array_response(map(self.view, _taken(found)), {"link": link})
 

@@ -8,7 +8,7 @@ from flagstaff.services.revisions import watch_revision
 from flagstaff.web.edge.revisions import change_header, live_on_headers, revision_header
 from flagstaff.web.management.reading import only_reads
 
-_evaluated = re.compile(r"/api/projects(/[^/]+)?(/(environments|segments|regenerate-key|changes)(/.*)?)?")
+_evaluated = re.compile(r"/api/projects(/[^/]+)?(/(environments|segments|regenerate-key|changes|flags|copy)(/.*)?)?")
 
 
 def makes_revision(method: str, path: str) -> bool:

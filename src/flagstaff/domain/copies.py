@@ -1,0 +1,158 @@
+"""Copying flags from one environment to another: which parts are carried, and what that makes of a flag and its rules.
+
+The users of a rollout stay the same: a bucket is hashed from the bucketing key, or the flag's key, and the value that
+the stickiness names, and never from the environment. So these two are carried with every share.
+"""
+
+import json
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from itertools import zip_longest
+from typing import Any
+from uuid import UUID
+
+from flagstaff.domain.changes import Scope, altered_values
+from flagstaff.domain.comparisons import RULE_CONTENT, Side, same_rule
+from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.moments import later_than
+
+FLAGS_MAX = 100
+RULES_MAX = 5_000
+"""How many flags one copy may have, and how many rules they may have in both environments."""
+
+
+class Part(StrEnum):
+    """What a copy may carry of a flag."""
+
+    DETAILS = "details"
+    STATE = "state"
+    ROLLOUT = "rollout"
+    RULES = "rules"
+    VARIANTS = "variants"
+    PREREQUISITES = "prerequisites"
+
+
+_FIELDS = {
+    Part.DETAILS: ("name", "description", "tags"),
+    Part.STATE: ("enabled",),
+    Part.ROLLOUT: ("rollout_percentage", "fallthrough"),
+    Part.VARIANTS: ("variants",),
+    Part.PREREQUISITES: ("prerequisites",),
+}
+# Without one of them, a flag that is on could be on for more users than in the environment that it comes from.
+_LIMITING = frozenset({Part.ROLLOUT, Part.RULES, Part.PREREQUISITES})
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """What a copy does to a flag or a rule. `before` is None if it is created, `after` if it is deleted."""
+
+    action: str
+    scope: Scope
+    before: Flag | Rule | None
+    after: Flag | Rule | None
+
+    @property
+    def resource(self) -> Flag | Rule:
+        """The flag or the rule."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def fields(self) -> list[tuple[str, Any, Any]]:
+        """The fields that are altered, with both values as the audit trail has them."""
+        return altered_values(self.before, self.after)
+
+
+def copied_flag(origin: Side, target: Flag | None, parts: Collection[Part], new: Flag) -> Flag:
+    """What a copy makes of the flag in the target environment; the flag itself if that alters nothing.
+
+    If there is none, it is `new`, with the details and what is carried. It is off unless its state and all that limits
+    its users are carried.
+    """
+    values = {name: getattr(origin.flag, name) for name in _carried(origin, parts)}
+    if target is None:
+        values["enabled"] = origin.flag.enabled and Part.STATE in parts and _LIMITING.issubset(parts)
+        return replace(new, **values)
+    updated = replace(target, **values)
+    return target if updated == target else replace(updated, updated_at=later_than(target.updated_at, new.updated_at))
+
+
+def new_flag(origin: Flag, environment_id: UUID, flag_id: UUID, at: datetime) -> Flag:
+    """A flag like another in a new place, with nothing but its details."""
+    return Flag(
+        id=flag_id,
+        project_id=origin.project_id,
+        environment_id=environment_id,
+        name=origin.name,
+        key=origin.key,
+        description=origin.description,
+        enabled=False,
+        rollout_percentage=0,
+        created_at=at,
+        updated_at=at,
+        tags=origin.tags,
+    )
+
+
+def copied_rules(
+    origin: Sequence[Rule], target: Sequence[Rule], flag_id: UUID, new_id: Callable[[], UUID], at: datetime
+) -> list[tuple[Rule | None, Rule | None]]:
+    """The rules to write so that the target's say the same as the origin's in the same order, before and after.
+
+    Both are in the order in which they are tried: by priority, and then by age. A rule that says the same stays.
+    """
+    at = max((later_than(each.created_at, at) for each in target), default=at)
+    moments = (at + timedelta(microseconds=place) for place in range(len(origin)))
+    pairs: list[tuple[Rule | None, Rule | None]] = []
+    for priority in sorted({each.priority for each in (*origin, *target)}, reverse=True):
+        wanted = [each for each in origin if each.priority == priority]
+        present = [each for each in target if each.priority == priority]
+        for before, like in _aligned(wanted, present):
+            if like is None:
+                pairs.append((before, None))
+            elif before is None:
+                pairs.append((None, rule_like(like, flag_id, new_id(), next(moments))))
+            elif not same_rule(before, like):
+                content = {name: getattr(like, name) for name in RULE_CONTENT}
+                pairs.append((before, replace(before, **content, updated_at=later_than(before.updated_at, at))))
+    return pairs
+
+
+def rule_like(origin: Rule, flag_id: UUID, rule_id: UUID, at: datetime) -> Rule:
+    """A new rule that says the same as another."""
+    return replace(origin, id=rule_id, flag_id=flag_id, created_at=at, updated_at=at)
+
+
+def fingerprint(alterations: Iterable[Alteration]) -> Generator[None, None, str]:
+    """What alterations do, as a short text, in small steps: the same each time, although new resources get new ids."""
+    digest = sha256()
+    for each in alterations:
+        place = str(each.before.id) if each.before else ""
+        digest.update(json.dumps([each.action, each.scope.flag_key, place, each.fields]).encode())
+        yield
+    return digest.hexdigest()
+
+
+def _carried(origin: Side, parts: Collection[Part]) -> Iterator[str]:
+    for part, names in _FIELDS.items():
+        if part in parts:
+            yield from names
+    has_shares = (
+        Part.ROLLOUT in parts
+        or (Part.VARIANTS in parts and origin.flag.variants)
+        or (Part.RULES in parts and any(rule.rollout_percentage < 100 for rule in origin.rules))
+    )
+    if has_shares:
+        yield from ("bucketing_key", "stickiness")
+
+
+def _aligned(wanted: Sequence[Rule], present: Sequence[Rule]) -> Iterator[tuple[Rule | None, Rule | None]]:
+    """Each present rule with the one that it becomes. A new rule is younger than all others, so it can only be last."""
+    waiting = list(reversed(wanted))
+    kept = [waiting.pop() if waiting and same_rule(rule, waiting[-1]) else None for rule in present]
+    return zip_longest(present, wanted) if waiting else zip(present, kept, strict=True)

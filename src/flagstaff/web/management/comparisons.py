@@ -1,0 +1,101 @@
+"""HTTP of comparing two environments."""
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.domain.comparisons import Comparison, Side
+from flagstaff.domain.permissions import Permission
+from flagstaff.services.comparisons import Comparisons
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.ids import GivenId, Id
+from flagstaff.web.management.lists import Listing, ListQuery
+from flagstaff.web.management.schemas import Uuid
+
+router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comparisons"])
+
+
+class ComparisonQuery(ListQuery):
+    """Which environments to compare."""
+
+    from_id: Annotated[GivenId, Field(alias="from", description="The id of an environment.")]
+    to_id: Annotated[GivenId, Field(alias="to", description="The id of another one.")]
+
+
+class SideOut(BaseModel):
+    """A flag in one of the environments."""
+
+    id: Uuid
+    name: str
+    enabled: bool
+
+
+class FieldDifferenceOut(BaseModel):
+    """A field in which the flags differ. The values of `rules` are all rules in the order in which they are tried."""
+
+    field: str = Field(examples=["rollout_percentage"])
+    origin: Any = Field(alias="from")
+    target: Any = Field(alias="to")
+
+
+class ComparisonOut(BaseModel):
+    """A flag that only one of the environments has, or in which they differ."""
+
+    flag_key: str
+    place: Literal["only_from", "only_to", "both"]
+    origin: SideOut | None = Field(alias="from")
+    target: SideOut | None = Field(alias="to")
+    archived_in_other: bool = Field(
+        description="Whether the environment that does not have the flag has an archived one with the same key."
+    )
+    fields: list[FieldDifferenceOut] = Field(description="What differs, if both environments have the flag.")
+
+
+def _side(side: Side | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {"id": side.flag.id, "name": side.flag.name, "enabled": side.flag.enabled}
+
+
+def _view(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "flag_key": comparison.key,
+        "place": comparison.place,
+        "from": _side(comparison.origin),
+        "to": _side(comparison.target),
+        "archived_in_other": comparison.archived_in_other,
+        "fields": [{"field": each.field, "from": each.origin, "to": each.target} for each in comparison.fields],
+    }
+
+
+_listing = Listing(_view, lambda comparison: (comparison.key,), tuple[str])
+
+
+async def _comparisons(request: Request) -> Comparisons:
+    comparisons: Comparisons = request.app.state.comparisons
+    return comparisons
+
+
+Service = Annotated[Comparisons, Depends(_comparisons)]
+
+
+@router.get(
+    "/compare",
+    response_model=list[ComparisonOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def compare_environments(
+    project_id: Id, query: Annotated[ComparisonQuery, Query()], actor: CurrentActor, comparisons: Service
+) -> Response:
+    """The flags in which two environments differ, by key. Flags that are the same in both are left out.
+
+    Flags are matched by their keys. Rules are compared by what they say, in the order in which they are tried, and not
+    by their ids. Archived flags are left out. Needs `flags:read` in both environments.
+    """
+    fetch = partial(comparisons.compare, actor, project_id, query.from_id, query.to_id)
+    return await _listing.respond(query, fetch)
