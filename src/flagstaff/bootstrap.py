@@ -86,6 +86,7 @@ from flagstaff.services.members import Members
 from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
+from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.projects import Projects
 from flagstaff.services.restores import Restores
 from flagstaff.services.revisions import load_revisions
@@ -318,6 +319,7 @@ class Flagstaff:
             segments=segments,
             sdk_keys=self._managed_keys,
             flags=flags,
+            project_flags=ProjectFlags(self.database),
             rules=rules,
             restores=Restores(self.database, now, flags, rules, segments),
             explanations=Explanations(self.database, now),

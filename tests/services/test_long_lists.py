@@ -8,6 +8,7 @@ import pytest
 
 from flagstaff import pacing
 from flagstaff.domain.changes import Actor
+from flagstaff.domain.project_flags import ProjectFlagFilter
 from flagstaff.domain.quotas import (
     condition_characters,
     flags_per_environment,
@@ -16,6 +17,7 @@ from flagstaff.domain.quotas import (
     variant_characters,
 )
 from flagstaff.services.flags import Flags
+from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.rules import Rules
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.storage.database import Database
@@ -37,6 +39,10 @@ def list_flags(database: Database) -> Awaitable[object]:
     return service.list_flags(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 
+def list_project_flags(database: Database) -> Awaitable[object]:
+    return ProjectFlags(database).list_project_flags(ACTOR, PROJECT.id, ProjectFlagFilter())
+
+
 def list_rules(database: Database) -> Awaitable[object]:
     service = Rules(database, lambda: datetime.now(UTC), *RULES_QUOTAS)
     return service.list_rules_of_environment(ACTOR, PROJECT.id, ENVIRONMENT.id)
@@ -46,7 +52,7 @@ def load_snapshot(database: Database) -> Awaitable[object]:
     return SnapshotSource(database).load_project(PROJECT.id)
 
 
-@pytest.mark.parametrize("use", [list_flags, list_rules, load_snapshot])
+@pytest.mark.parametrize("use", [list_flags, list_project_flags, list_rules, load_snapshot])
 async def test_a_long_list_is_converted_after_its_connection_is_released(database: Database, use: Use) -> None:
     flags = [make_flag(ENVIRONMENT, key=f"flag-{number}") for number in range(MANY)]
     await store_all(database, ACCOUNT, PROJECT, ENVIRONMENT, *flags, *map(make_rule, flags))

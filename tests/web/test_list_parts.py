@@ -21,6 +21,7 @@ LISTS = {
     "projects": lambda _: "/api/projects",
     "environments": lambda flag: f"/api/projects/{flag['project_id']}/environments",
     "flags": lambda flag: flag_path(flag).rpartition("/")[0],
+    "flags of a project": lambda flag: f"/api/projects/{flag['project_id']}/flags",
     "rules": lambda flag: f"{flag_path(flag)}/rules",
     "rules of an environment": lambda flag: f"{flag_path(flag).partition('/flags/')[0]}/rules",
 }

@@ -32,6 +32,7 @@ BEYOND_SCHEMAS = {
     "list_projects": "the cursor is one from a part",
     "list_environments": "the cursor is one from a part",
     "list_segments": "the cursor is one from a part",
+    "list_project_flags": "the cursor is one from a part",
     "list_flags": "the cursor is one from a part",
     "list_rules": "the cursor is one from a part",
     "list_environment_rules": "the cursor is one from a part",

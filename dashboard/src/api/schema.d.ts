@@ -1116,7 +1116,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List Project Flags
+         * @description The flags of all environments by key, in the order of the keys, and in what those with one key differ.
+         *
+         *     Keys whose flags are all archived are left out.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["list_project_flags"];
         put?: never;
         /**
          * Create Flags
@@ -2310,6 +2318,15 @@ export interface components {
             fields: components["schemas"]["FieldAlterationOut"][];
         };
         /**
+         * Aspect
+         * @description What can differ between the flags with one key. Only what decides evaluations counts.
+         *
+         *     `environments`: not every environment has one. `state`: on, off or archived. `rollout`: the percentage, what decides
+         *     when no rule matches, and which users are chosen. Rules are compared in the order in which they are tried.
+         * @enum {string}
+         */
+        Aspect: "environments" | "state" | "rules" | "rollout" | "variants" | "prerequisites";
+        /**
          * BegunOut
          * @description Where to send the browser, and what it must keep for the answer, in the tab that it belongs to.
          */
@@ -3130,6 +3147,59 @@ export interface components {
              * @description The cursor of the next page; null if there is none.
              */
             next_cursor: string | null;
+        };
+        /**
+         * FlagInBriefOut
+         * @description A flag of one environment, as far as its audience in a few words needs it.
+         */
+        FlagInBriefOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Environment Id
+             * Format: uuid
+             */
+            environment_id: string;
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Archived At
+             * @description When the flag was archived; null if it is not.
+             */
+            archived_at: string | null;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            /** Rollout Percentage */
+            rollout_percentage: number;
+            /**
+             * Fallthrough
+             * @enum {string}
+             */
+            fallthrough: "rollout" | "off";
+            /**
+             * Rules
+             * @description How many enabled rules it has.
+             */
+            rules: number;
+            /**
+             * Variants
+             * @description How many variants it has.
+             */
+            variants: number;
+            /**
+             * Prerequisites
+             * @description How many prerequisites it has.
+             */
+            prerequisites: number;
         };
         /**
          * FlagIntervalOut
@@ -4290,6 +4360,24 @@ export interface components {
              * @default null
              */
             missing?: string[] | null;
+        };
+        /**
+         * ProjectFlagOut
+         * @description The flags of a project with one key.
+         */
+        ProjectFlagOut: {
+            /** Key */
+            key: string;
+            /**
+             * Differs
+             * @description In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` (with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, descriptions, tags and the numbers of the rules' priorities are not compared.
+             */
+            differs: components["schemas"]["Aspect"][];
+            /**
+             * Flags
+             * @description In the order of the environments, the oldest first.
+             */
+            flags: components["schemas"]["FlagInBriefOut"][];
         };
         /**
          * ProjectOut
@@ -9917,6 +10005,95 @@ export interface operations {
             };
             /** @description The body is larger than this operation accepts. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_project_flags: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+                /** @description Only flags whose key or name contains this, ignoring case. */
+                q?: string | null;
+                /** @description Only the flags with this key, even if all are archived; `q` is then ignored. */
+                key?: string | null;
+                /** @description Only flags that differ between environments. */
+                differs?: boolean;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectFlagOut"][];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -38,6 +38,7 @@ from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
 from flagstaff.services.passkeys import Passkeys
+from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.projects import Projects
 from flagstaff.services.restores import Restores
 from flagstaff.services.rules import Rules
@@ -78,6 +79,7 @@ from flagstaff.web.management import (
     members,
     own_account,
     passkeys,
+    project_flags,
     projects,
     restores,
     rules,
@@ -140,6 +142,7 @@ class State:
     segments: Segments
     sdk_keys: SdkKeys
     flags: Flags
+    project_flags: ProjectFlags
     rules: Rules
     explanations: Explanations
     exports: Exports
@@ -191,6 +194,7 @@ def create_api() -> FastAPI:
         segments,
         sdk_keys,
         flags,
+        project_flags,
         rules,
         comparisons,
         copies,
