@@ -123,6 +123,7 @@ from flagstaff.web.edge.middleware import RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.traced import Traced
+from flagstaff.web.management.events import Events
 from flagstaff.web.sdk.cut_off import CutOff
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.evaluations import Evaluations
@@ -316,6 +317,7 @@ class Flagstaff:
             clones=Clones(self.database, now, environments, flags, rules),
             comparisons=Comparisons(self.database),
             copies=Copies(self.database, now, flags, rules),
+            events=Events(self.snapshots, self.streams, now),
             segments=segments,
             sdk_keys=self._managed_keys,
             flags=flags,

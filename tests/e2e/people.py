@@ -69,6 +69,10 @@ class Person:
         if message.type == "error" and "Failed to load resource" not in message.text:
             self._faults.append(message.text)
 
+    async def without_events(self) -> None:
+        """Keep pages from opening the stream of what others change, during which the network is never idle."""
+        await self.page.route("**/events", lambda route: route.abort())
+
     async def sign_up(self) -> None:
         """Create an account through the API and sign this browser in."""
         async with open_client(base_url=self.url, timeout=30) as client:

@@ -58,6 +58,7 @@ async def _take(
     async with Person(browser, url, **options) as person:
         person.email = EMAIL
         await person.use_token(token)
+        await person.without_events()
         await person.page.goto(path)
         await person.page.get_by_role("switch").first.wait_for()
         await person.page.wait_for_load_state("networkidle")

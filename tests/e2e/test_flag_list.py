@@ -55,6 +55,7 @@ async def test_a_switch_changes_before_the_server_responds_and_stays_changed(ada
         await answering.wait()
         await route.continue_()
 
+    await ada.without_events()
     await ada.page.goto(environment_page(environment))
     switch = ada.page.get_by_role("switch", name="New checkout")
     await ada.page.route("**/flags/*", wait)
@@ -71,6 +72,7 @@ async def test_a_switch_changes_before_the_server_responds_and_stays_changed(ada
 
 
 async def test_a_flag_that_someone_else_switched_is_not_flipped_back(ada: Person, environment: Json) -> None:
+    await ada.without_events()
     await ada.page.goto(environment_page(environment))
     switch = ada.page.get_by_role("switch", name="New checkout")
     await expect(switch).not_to_be_checked()

@@ -34,6 +34,7 @@ async def test_a_session_refused_in_one_tab_ends_in_all_and_all_return_to_their_
 
     flag = await ada.api.create_flag()
     here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    await ada.without_events()
     other = await ada.context.new_page()
     await other.goto(f"{here}/history?period=week")
     await expect(other.get_by_role("heading", name="Evaluation history")).to_be_visible()

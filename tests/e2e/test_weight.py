@@ -17,6 +17,7 @@ async def bytes_of_script(ada: Person, path: str, heading: str) -> int:
         answers.append(answer)
 
     ada.page.on("response", note)
+    await ada.without_events()
     await ada.page.goto(path)
     await ada.sees_heading(heading)
     await ada.page.wait_for_load_state("networkidle")

@@ -40,7 +40,7 @@ export function useUpdateFlag(path: FlagPath) {
     mutationFn: (body: FlagUpdate) => ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body })),
     meta: { done: "changed" },
     onSuccess: (flag) => {
-      keep(cache, path, flag);
+      keepFlag(cache, path, flag);
       return refreshChanges(cache, path);
     },
   });
@@ -73,24 +73,24 @@ export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Swit
     mutationFn: ({ flag, enabled }: Switching) =>
       ask(client.PUT(`${BASE}/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { enabled } })),
     onMutate: async ({ flag, enabled }) => {
-      keep(cache, path, { ...flag, enabled });
+      keepFlag(cache, path, { ...flag, enabled });
       // A list that is still loading may show the earlier state.
       await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
       await cache.cancelQueries({ queryKey: ["flag", flag.id] });
     },
     onSuccess: (updated) => {
-      if (isLast(updated)) keep(cache, path, updated);
+      if (isLast(updated)) keepFlag(cache, path, updated);
       return refreshChanges(cache, path);
     },
     onError: (error, switching) => {
-      if (isLast(switching.flag)) keep(cache, path, { ...switching.flag, enabled: !switching.enabled });
+      if (isLast(switching.flag)) keepFlag(cache, path, { ...switching.flag, enabled: !switching.enabled });
       onRefused(switching, error);
       void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
     },
   });
 }
 
-function keep(cache: QueryClient, path: EnvironmentPath, flag: Flag): void {
+export function keepFlag(cache: QueryClient, path: EnvironmentPath, flag: Flag): void {
   const single = flagQuery({ ...path, flag_id: flag.id }).queryKey;
   cache.setQueryData(single, (known) => (known ? flag : known));
   cache.setQueryData(flagsQuery(path).queryKey, (list) => list?.map((each) => (each.id === flag.id ? flag : each)));

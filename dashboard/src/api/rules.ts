@@ -86,6 +86,12 @@ async function foresee(cache: QueryClient, path: FlagPath, change: (rule: Rule) 
   await cache.cancelQueries({ queryKey });
 }
 
+/** Shows the rules of one flag in the list of all, too. */
+export function keepRules(cache: QueryClient, path: FlagPath, rules: readonly Rule[]): void {
+  const others = (rule: Rule) => rule.flag_id !== path.flag_id;
+  cache.setQueryData(rulesByFlagQuery(path).queryKey, (known) => known && [...known.filter(others), ...rules]);
+}
+
 function byPrecedence(a: Rule, b: Rule): number {
   return b.priority - a.priority || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id);
 }

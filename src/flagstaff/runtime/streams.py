@@ -1,4 +1,4 @@
-"""The open streams of server-sent events, on which applications learn of changes.
+"""The open streams of server-sent events, on which applications and the dashboard learn of changes.
 
 A stream belongs to a topic: what is told, and of which environment. Events are written straight to the connections,
 some at a time, so that evaluations are answered in between however many streams are open. Nothing is kept for a client
@@ -55,12 +55,13 @@ class Feed(Protocol):
 class Stream:
     """An open connection whose response's head has been sent, and whose body is sent in chunks.
 
-    It is for the owner of the SDK key `key_id`, which expires at `expires_at` unless that is None, and for `client`, if
-    the application says which it is. `unread_max_bytes` may be left unread when another event is sent.
+    It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
+    that is None. `client` is the application that reads it, if it says which it is. `unread_max_bytes` may be left
+    unread when another event is sent.
     """
 
     transport: Transport
-    key_id: UUID
+    key_id: UUID | None
     expires_at: datetime | None = None
     client: Client | None = None
     unread_max_bytes: int = UNREAD_MAX_BYTES
@@ -122,7 +123,7 @@ class Streams:
 
     def start(self) -> None:
         """Start to keep connections alive."""
-        self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds, self._keep_alive)
+        self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds, self.keep_alive)
 
     async def stop(self) -> None:
         """End all streams; no others are opened any more."""
@@ -214,7 +215,7 @@ class Streams:
             del self._news[topic]
             await in_pieces(self._end(tuple(opened.streams)))
             return True
-        allowed = {key.key_id for key in environment.sdk_keys.values()}
+        allowed = {None, *(key.key_id for key in environment.sdk_keys.values())}
         await in_pieces(self._end([stream for stream in opened.streams if stream.key_id not in allowed]))
         try:
             event = await opened.feed.news(environment)
@@ -231,8 +232,8 @@ class Streams:
         await in_pieces(self._note(streams, topic, environment.revision))
         return True
 
-    async def _keep_alive(self) -> None:
-        """Show proxies and clients that the connections live, and end those whose key has expired."""
+    async def keep_alive(self) -> None:
+        """Show proxies and clients that the connections live, and end those whose time is over."""
         streams = [stream for topic in self._topics.values() for stream in topic.streams]
         now = self._now()
         await in_pieces(self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now))

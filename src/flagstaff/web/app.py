@@ -68,6 +68,7 @@ from flagstaff.web.management import (
     comparisons,
     copies,
     environments,
+    events,
     explanations,
     exports,
     flags,
@@ -92,6 +93,7 @@ from flagstaff.web.management import (
 )
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.demands import SecondFactorDemand
+from flagstaff.web.management.events import Events
 from flagstaff.web.management.idempotency import IdempotencyKeys
 from flagstaff.web.management.invalid import add_problem_handlers
 from flagstaff.web.management.revisions import RevisionHeader
@@ -139,6 +141,7 @@ class State:
     clones: Clones
     comparisons: Comparisons
     copies: Copies
+    events: Events
     segments: Segments
     sdk_keys: SdkKeys
     flags: Flags
@@ -191,6 +194,7 @@ def create_api() -> FastAPI:
         members,
         invitations,
         environments,
+        events,
         segments,
         sdk_keys,
         flags,

@@ -245,10 +245,10 @@ async def test_the_streams_of_a_deleted_environment_and_project_end(world: World
 async def test_the_streams_of_a_key_end_when_it_expires(world: World) -> None:
     expiring, _ = await world.open(expires_at=world.clock.at + HOUR)
     kept, _ = await world.open()
-    await world.streams._keep_alive()
+    await world.streams.keep_alive()
     assert await expiring.next() == await kept.next() == ":"
     world.clock.advance(hours=1)
-    await world.streams._keep_alive()
+    await world.streams.keep_alive()
     assert await expiring.next() == ""
     assert await kept.next() == ":"
 

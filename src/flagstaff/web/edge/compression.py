@@ -32,7 +32,7 @@ class Compression:
 
 
 class _Answer:
-    """An answer on its way. Its head waits for its first piece."""
+    """An answer on its way. The head of a text waits for its first piece."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -40,12 +40,12 @@ class _Answer:
         self._compressor: zlib._Compress | None = None
 
     async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] == "http.response.start" and _is_text(message):
             self._head = message
             return
         if self._head is not None:
             head, self._head = self._head, None
-            if _is_compressible(head, message):
+            if _is_worth_it(head, message):
                 self._compressor = zlib.compressobj(_LEVEL, wbits=_GZIP)
                 head = {**head, "headers": _headers_compressed(head)}
             await self._send(head)
@@ -83,14 +83,15 @@ def _may_be_compressed(scope: Scope) -> bool:
     return "gzip" in accepted_encodings(b",".join(values).decode("latin-1"))
 
 
-def _is_compressible(head: Message, first: Message) -> bool:
+def _is_text(head: Message) -> bool:
+    headers = dict(head.get("headers", ()))
+    return b"content-encoding" not in headers and _TEXT.match(headers.get(b"content-type", b"")) is not None
+
+
+def _is_worth_it(head: Message, first: Message) -> bool:
     headers = dict(head.get("headers", ()))
     length = headers.get(b"content-length") or (None if first.get("more_body") else len(first.get("body", b"")))
-    return (
-        (length is None or int(length) >= _LEAST_BYTES)
-        and b"content-encoding" not in headers
-        and _TEXT.match(headers.get(b"content-type", b"")) is not None
-    )
+    return length is None or int(length) >= _LEAST_BYTES
 
 
 def _headers_compressed(head: Message) -> list[tuple[bytes, bytes]]:

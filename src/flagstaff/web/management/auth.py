@@ -21,6 +21,7 @@ from flagstaff.services.access_tokens import AccessTokens, read_access_token
 from flagstaff.services.sessions import Sessions
 from flagstaff.web.edge.bodies import read_body, replay
 from flagstaff.web.edge.limits import Limits, admit
+from flagstaff.web.edge.responses import IS_STREAM
 from flagstaff.web.management.reading import only_reads
 from flagstaff.web.management.slots import Slots
 
@@ -92,22 +93,19 @@ class Authentication:
             if body is None:
                 return
             receive = replay(body, receive)
-        if only_reads(scope["method"], scope["path"]):
-            # Until the last part is sent, because the whole response is in memory.
-            async with self._read_slots.take(actor.account_id):
-                await self._check_again(credential, authenticated_at)
-                await self._app(scope, receive, send)
-            return
-        # A write has its slot only from the arrival of its body until its response begins.
+        reads = only_reads(scope["method"], scope["path"])
+        # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
+        # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:
-            await slot.enter_async_context(self._write_slots.take(actor.account_id))
+            await slot.enter_async_context((self._read_slots if reads else self._write_slots).take(actor.account_id))
             await self._check_again(credential, authenticated_at)
 
-            async def release_and_send(message: Message) -> None:
-                await slot.aclose()
+            async def send_on(message: Message) -> None:
+                if not reads or scope["state"].get(IS_STREAM):
+                    await slot.aclose()
                 await send(message)
 
-            await self._app(scope, receive, release_and_send)
+            await self._app(scope, receive, send_on)
 
     def _read(self, scope: Scope) -> _Credential:
         """The credential in a request; raises Error UNAUTHENTICATED, without a query, for what none can be."""

@@ -18,7 +18,7 @@ from flagstaff.runtime.stream_tokens import KeyName, StreamTokens
 from flagstaff.runtime.streams import Stream, Streams, Topic
 from flagstaff.web.edge.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.web.sdk.access import CHALLENGE
-from flagstaff.web.sdk.event_stream import event, serve_stream
+from flagstaff.web.edge.event_stream import event, serve_stream
 
 PATH = "/ofrep/v1/streams"
 _KIND = "ofrep"

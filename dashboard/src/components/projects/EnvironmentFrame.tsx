@@ -1,0 +1,33 @@
+/** Every page of an environment: shows at once what others change. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { Outlet } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { useHere } from "../../lib/useHere";
+
+export function EnvironmentFrame() {
+  const cache = useQueryClient();
+  const { path } = useHere();
+  useEffect(() => {
+    let left: AbortController | null = null;
+    // Only a page that is seen keeps a stream: with HTTP/1.1 a browser has six connections to a server, for all pages.
+    const update = (): void => {
+      const isSeen = document.visibilityState === "visible";
+      if (isSeen && left === null) {
+        left = new AbortController();
+        const { signal } = left;
+        void import("../../api/live").then(({ followChanges }) => followChanges(cache, path, signal));
+      } else if (!isSeen) {
+        left?.abort();
+        left = null;
+      }
+    };
+    update();
+    document.addEventListener("visibilitychange", update);
+    return () => {
+      document.removeEventListener("visibilitychange", update);
+      left?.abort();
+    };
+  }, [cache, path]);
+  return <Outlet />;
+}

@@ -1,0 +1,34 @@
+/** Reads streams of server-sent events. */
+
+/**
+ * Calls back for every event in a stream until the stream ends; comments are not events.
+ *
+ * Throws when the connection breaks, or when nothing has come for so long that it must have been lost.
+ */
+export async function readEvents(
+  stream: ReadableStream<Uint8Array>,
+  silenceMilliseconds: number,
+  onEvent: () => void,
+): Promise<void> {
+  const reader = stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await inTime(reader.read(), silenceMilliseconds);
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) if (/^data:/m.test(block)) onEvent();
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+function inTime<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout>;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("The stream is silent.")), milliseconds);
+  });
+  return Promise.race([promise, silence]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,63 @@
+"""What others change shows without a reload, by the stream of events or, without it, by asking again."""
+
+from playwright.async_api import expect
+
+from tests.e2e.people import Person, environment_page, flag_page
+from tests.support.api import Json, flag_path
+
+POLLED_MILLISECONDS = 15_000
+
+
+def environment_of(flag: Json) -> Json:
+    return {"project_id": flag["project_id"], "id": flag["environment_id"]}
+
+
+async def test_a_flag_that_others_switch_changes_in_the_list(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    async with ada.page.expect_response("**/events"):
+        await ada.page.goto(environment_page(environment_of(flag)))
+    switch = ada.page.get_by_role("switch", name="New checkout")
+    await expect(switch).not_to_be_checked()
+    for _ in range(2):
+        await ada.api.post(f"{flag_path(flag)}/toggle")
+        await expect(switch).to_be_checked()
+        await ada.api.post(f"{flag_path(flag)}/toggle")
+        await expect(switch).not_to_be_checked()
+
+
+async def test_flags_that_others_create_and_delete_come_and_go(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    async with ada.page.expect_response("**/events"):
+        await ada.page.goto(environment_page(environment_of(flag)))
+    await ada.sees("New checkout")
+    other = await ada.api.create_flag(environment_of(flag), name="Dark mode", key="dark-mode")
+    await ada.sees("Dark mode")
+    await ada.api.delete(flag_path(other))
+    await expect(ada.page.get_by_text("Dark mode")).to_have_count(0)
+
+
+async def test_rules_that_others_add_show_on_the_flag_page(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    async with ada.page.expect_response("**/events"):
+        await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    await ada.api.create_rule(flag, rule_value="grace-hopper")
+    await ada.sees("grace-hopper")
+
+
+async def test_without_the_stream_changes_show_within_seconds(ada: Person) -> None:
+    await ada.without_events()
+    flag = await ada.api.create_flag()
+    async with ada.page.expect_response("**/changes?limit=20"):
+        await ada.page.goto(environment_page(environment_of(flag)))
+    switch = ada.page.get_by_role("switch", name="New checkout")
+    await ada.api.post(f"{flag_path(flag)}/toggle")
+    await expect(switch).to_be_checked(timeout=POLLED_MILLISECONDS)
+
+
+async def test_a_page_that_is_left_keeps_no_stream(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    async with ada.page.expect_response("**/events"):
+        await ada.page.goto(environment_page(environment_of(flag)))
+    async with ada.page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):
+        await ada.page.get_by_role("link", name="Projects").first.click()
