@@ -13,7 +13,7 @@ def environment_of(flag: Json) -> Json:
 
 
 async def test_a_flag_that_others_switch_changes_in_the_list(ada: Person) -> None:
-    flag = await ada.api.create_flag()
+    flag = await ada.api.create_flag(enabled=False)
     async with ada.page.expect_response("**/events"):
         await ada.page.goto(environment_page(environment_of(flag)))
     switch = ada.page.get_by_role("switch", name="New checkout")
@@ -47,7 +47,7 @@ async def test_rules_that_others_add_show_on_the_flag_page(ada: Person) -> None:
 
 async def test_without_the_stream_changes_show_within_seconds(ada: Person) -> None:
     await ada.without_events()
-    flag = await ada.api.create_flag()
+    flag = await ada.api.create_flag(enabled=False)
     async with ada.page.expect_response("**/changes?limit=20"):
         await ada.page.goto(environment_page(environment_of(flag)))
     switch = ada.page.get_by_role("switch", name="New checkout")

@@ -98,13 +98,11 @@ async function loadAgain(
 }
 
 async function loadFlag(cache: QueryClient, path: FlagPath): Promise<void> {
-  const { queryKey, queryFn } = flagQuery(path);
-  keepFlag(cache, path, await cache.fetchQuery({ queryKey, queryFn, staleTime: 0 }));
+  keepFlag(cache, path, await cache.query({ ...flagQuery(path), staleTime: 0 }));
 }
 
 async function loadRules(cache: QueryClient, path: FlagPath): Promise<void> {
-  const { queryKey, queryFn } = rulesQuery(path);
-  keepRules(cache, path, await cache.fetchQuery({ queryKey, queryFn, staleTime: 0 }));
+  keepRules(cache, path, await cache.query({ ...rulesQuery(path), staleTime: 0 }));
 }
 
 /** Calls a function that is running once more after it, however often it is called meanwhile. */

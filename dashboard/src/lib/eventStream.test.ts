@@ -15,7 +15,11 @@ function streamOf(...parts: readonly string[]): ReadableStream<Uint8Array> {
 describe("a stream of events", () => {
   it("is read to its end, event by event, however it is cut into parts", async () => {
     const onEvent = vi.fn();
-    await readEvents(streamOf("retry: 700\n\nid: 1\nevent: revision\nda", "ta: 1\n", "\nid: 2\ndata: 2\n\n"), 1_000, onEvent);
+    await readEvents(
+      streamOf("retry: 700\n\nid: 1\nevent: revision\nda", "ta: 1\n", "\nid: 2\ndata: 2\n\n"),
+      1_000,
+      onEvent,
+    );
     expect(onEvent).toHaveBeenCalledTimes(2);
   });
 

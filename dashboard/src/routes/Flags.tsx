@@ -12,8 +12,8 @@ import { Empty } from "../components/shared/Empty";
 import { FlagFilters } from "../components/flags/FlagFilters";
 import { FlagTable } from "../components/flags/FlagTable";
 import { GuardedButton } from "../components/shared/GuardedButton";
-import { NewFlagDialog } from "../components/flags/NewFlagDialog";
 import { ManagementCall } from "../components/shared/ManagementCall";
+import { lateDialog } from "../components/shared/lateDialog";
 import { AnchorLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
@@ -26,6 +26,10 @@ import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
+
+const NewFlagDialog = lateDialog(() =>
+  import("../components/flags/NewFlagDialog").then((module) => module.NewFlagDialog),
+);
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/");
 

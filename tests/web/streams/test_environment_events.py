@@ -7,7 +7,7 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.web.management.slots import AT_ONCE
-from tests.support.api import Caller, Json, environment_path, flag_path, project_path
+from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.event_streams import EventStream
 from tests.support.members import join
@@ -20,15 +20,11 @@ def events_path(environment: Json) -> str:
 
 
 async def follow(streamer: Streamer, caller: Caller, environment: Json, **headers: str) -> EventStream:
-    return await streamer.open(
-        events_path(environment), authorization=caller.headers["authorization"], **headers
-    )
+    return await streamer.open(events_path(environment), authorization=caller.headers["authorization"], **headers)
 
 
 @pytest.mark.parametrize("token", [None, "Bearer x", "Bearer fst_x"])
-async def test_without_a_valid_token_no_stream_opens(
-    streamer: Streamer, environment: Json, token: str | None
-) -> None:
+async def test_without_a_valid_token_no_stream_opens(streamer: Streamer, environment: Json, token: str | None) -> None:
     headers = {"authorization": token} if token else {}
     assert (await streamer.client.get(events_path(environment), headers=headers)).status_code == 401
 
@@ -39,6 +35,17 @@ async def test_strangers_get_no_stream(streamer: Streamer, environment: Json, si
         events_path(environment), headers={"authorization": eve.headers["authorization"]}
     )
     assert refused.status_code == 404
+
+
+@pytest.mark.parametrize(("permission", "status"), [("project:read", 200), ("flags:read", 403)])
+async def test_a_token_opens_a_stream_only_with_the_permission(
+    streamer: Streamer, ada: Caller, project: Json, environment: Json, permission: str, status: int
+) -> None:
+    body = {"name": "Watcher", "permissions": [permission]}
+    made = created(await ada.post(f"{project_path(project)}/tokens", json=body))
+    headers = {"authorization": f"Bearer {made['token']}"}
+    async with streamer.client.stream("GET", events_path(environment), headers=headers) as answer:
+        assert answer.status_code == status
 
 
 async def test_an_environment_that_is_not_of_the_project_has_no_stream(

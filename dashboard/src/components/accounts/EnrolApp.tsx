@@ -9,7 +9,7 @@ import { inGroups } from "../../lib/recoveryCodes";
 import { twoFactor as texts } from "../../texts/twoFactor";
 import { CopyIcon } from "../shared/CopyButton";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";
-import { FirstFocused } from "../shared/Dialog";
+import { FirstFocused } from "../shared/DialogFrame";
 import { DialogForm } from "../shared/DialogForm";
 import type { OnChanged } from "./FactorDialog";
 import { QrCode } from "./QrCode";

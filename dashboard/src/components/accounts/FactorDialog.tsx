@@ -3,7 +3,8 @@
 import { type ReactNode, useState } from "react";
 import type { DialogProps } from "../../lib/useDialog";
 import { twoFactor as texts } from "../../texts/twoFactor";
-import { Dialog, FirstFocused } from "../shared/Dialog";
+import { Dialog } from "../shared/Dialog";
+import { FirstFocused } from "../shared/DialogFrame";
 import { RecoveryCodes } from "./RecoveryCodes";
 
 /** Called with the recovery codes when the change is made; there may be none. */

@@ -15,7 +15,7 @@ interface Props extends DialogProps {
   readonly flag: Flag;
 }
 
-export default function ArchiveDialog({ path, flag, opened, onClose }: Props) {
+export function ArchiveDialog({ path, flag, opened, onClose }: Props) {
   const isMounted = useMounted(); // a dialog that opens later notes what had the focus, to give it back
   const navigate = useNavigate();
   const { mutateAsync: archive } = useArchiveFlag(path);

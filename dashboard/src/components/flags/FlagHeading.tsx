@@ -1,7 +1,7 @@
 /** The top of a flag's page: its name, and whether it is on. */
 
 import { Container, Spoiler, Text, Title } from "@mantine/core";
-import { lazy, type ReactNode, Suspense, useReducer } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { isProduction } from "../../api/environments";
 import { useSwitchFlag } from "../../api/flags";
 import { audienceInFull, type RulesInForce } from "../../lib/audience";
@@ -13,6 +13,7 @@ import { t } from "../../texts";
 import { archive } from "../../texts/archive";
 import { CopyIcon } from "../shared/CopyButton";
 import { Dialog } from "../shared/Dialog";
+import { lateDialog } from "../shared/lateDialog";
 import { EditMenu } from "../shared/EditMenu";
 import { IconArchive } from "../shared/icons";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
@@ -23,7 +24,7 @@ import { When } from "../shared/When";
 
 const Propagation = lazy(() => import("./Propagation"));
 const EditFlagForm = lazy(() => import("./EditFlagForm"));
-const ArchiveDialog = lazy(() => import("./ArchiveDialog"));
+const ArchiveDialog = lateDialog(() => import("./ArchiveDialog").then((module) => module.ArchiveDialog));
 const ArchivedState = lazy(() => import("./ArchivedState"));
 
 /** About three lines: the switch stays on the first screen. */
@@ -99,11 +100,6 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
 function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
   const editing = useDialog();
   const archival = useDialog();
-  const [isArchivalLoaded, loadArchival] = useReducer(() => true, false);
-  const askToArchive = () => {
-    loadArchival();
-    archival.open();
-  };
   return (
     <>
       <EditMenu
@@ -112,14 +108,14 @@ function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
         deleteText={archive.archiveFlag}
         deleteIcon={<IconArchive size={16} />}
         onEdit={editing.open}
-        onDelete={askToArchive}
+        onDelete={archival.open}
         variant="default"
         size={34}
       />
       <Dialog title={t.flags.editHeading} {...editing.props}>
         <EditFlagForm path={path} flag={flag} onClose={editing.props.onClose} />
       </Dialog>
-      <Suspense>{isArchivalLoaded && <ArchiveDialog path={path} flag={flag} {...archival.props} />}</Suspense>
+      <ArchiveDialog path={path} flag={flag} {...archival.props} />
     </>
   );
 }

@@ -8,7 +8,7 @@ import { ruleParts } from "../../lib/conditions";
 import { notifyRefused } from "../../lib/notify";
 import { useDialog } from "../../lib/useDialog";
 import { t } from "../../texts";
-import { ConfirmDialog } from "../shared/ConfirmDialog";
+import { lateDialog } from "../shared/lateDialog";
 import { EditMenu } from "../shared/EditMenu";
 import { IconButton } from "../shared/IconButton";
 import { IconArrowDown, IconArrowUp } from "../shared/icons";
@@ -16,6 +16,8 @@ import { Parts } from "./Parts";
 import { RuleDialog } from "./RuleDialog";
 import classes from "./RuleList.module.css";
 import { StateSwitch } from "../flags/StateSwitch";
+
+const ConfirmDialog = lateDialog(() => import("../shared/ConfirmDialog").then((module) => module.ConfirmDialog));
 
 interface Props {
   readonly path: FlagPath;

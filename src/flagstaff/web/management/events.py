@@ -98,8 +98,11 @@ async def _events(request: Request) -> Events:
 
 @router.get(
     "/events",
-    response_class=_EventStream,
-    responses=problems(401, 404, 503),
+    response_class=Response,
+    responses={
+        **problems(401, 404, 503),
+        200: {"description": "The stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+    },
     openapi_extra=needs(Permission.PROJECT_READ),
 )
 async def follow_environment(

@@ -17,8 +17,8 @@ from flagstaff.runtime.sdk_keys import Access, SdkKeys
 from flagstaff.runtime.stream_tokens import KeyName, StreamTokens
 from flagstaff.runtime.streams import Stream, Streams, Topic
 from flagstaff.web.edge.errors import MethodNotAllowedError, UnauthenticatedError
-from flagstaff.web.sdk.access import CHALLENGE
 from flagstaff.web.edge.event_stream import event, serve_stream
+from flagstaff.web.sdk.access import CHALLENGE
 
 PATH = "/ofrep/v1/streams"
 _KIND = "ofrep"

@@ -20,9 +20,9 @@ from flagstaff.runtime.local_flags import LocalFlagsCache
 from flagstaff.runtime.sdk_keys import Access
 from flagstaff.runtime.streams import Stream, Streams, Topic
 from flagstaff.web.edge.errors import MethodNotAllowedError
+from flagstaff.web.edge.event_stream import event, serve_stream
 from flagstaff.web.sdk.access import SERVER_ONLY, open_access
 from flagstaff.web.sdk.entity_tags import Headers, given_tags, send_json, send_unchanged, tag_header
-from flagstaff.web.edge.event_stream import event, serve_stream
 from flagstaff.web.sdk.unleash.errors import credential_in
 from flagstaff.web.sdk.unleash.reports import client_in
 
