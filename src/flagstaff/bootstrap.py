@@ -100,6 +100,7 @@ from flagstaff.services.single_sign_on import SingleSignOn
 from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
+from flagstaff.services.user_history import UserHistory
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.settings.providers import Provider
 from flagstaff.storage.data_directory import DataDirectory
@@ -327,6 +328,7 @@ class Flagstaff:
             explanations=Explanations(self.database, now),
             changes=Changes(self.database),
             history=self._history,
+            user_history=UserHistory(self.database),
             impacts=Impacts(self.database, now),
             applications=self._reports,
             idempotency=self._idempotency,

@@ -3,6 +3,7 @@
 Expected statuses are generated from the OpenAPI document and the table.
 """
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ BODIES: dict[str, Json] = {
     "update_member": {"role": "viewer"},
     "preview_impact": {"flag": {"name": "New checkout", "key": "new-checkout"}},
     "explain": {"context": {"user_id": "ada"}},
+    "list_answers": {"context": {"user_id": "ada"}},
     "create_token": {"name": "Deployments", "permissions": ["project:read"]},
     "create_sdk_key": {"name": "Checkout service", "environment": "production", "kind": "server"},
     "restore_change": {"dry_run": False},
@@ -106,8 +108,11 @@ class Place:
         }
         body = BODIES.get(name, own.get(name))
         assert "requestBody" not in description or body, f"add a body for {name} to BODIES"
-        query = {"from": staging, "to": production} if name == "compare_environments" else None
-        return await caller.request(method.upper(), path.format(**self.ids), json=body, params=query)
+        queries = {
+            "compare_environments": {"from": staging, "to": production},
+            "list_answer_changes": {"user_id": "ada"},
+        }
+        return await caller.request(method.upper(), path.format(**self.ids), json=body, params=queries.get(name))
 
 
 async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Place:
@@ -122,7 +127,9 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     issued = await owner.post(f"/api/projects/{project['id']}/tokens", json=BODIES["create_token"])
     key = await owner.post(f"/api/projects/{project['id']}/sdk-keys", json=BODIES["create_sdk_key"])
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
+    recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     ids = {
+        "evaluation_id": recorded["id"],
         "change_id": changed.headers["flagstaff-change"],
         "project_id": project["id"],
         "env_id": flag["environment_id"],
@@ -136,6 +143,17 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "key_id": created(key)["id"],
     }
     return Place(owner, ids, project["sdk_key"])
+
+
+async def record_evaluation(flagstaff: Flagstaff, owner: Caller, sdk_key: str, flag: Json) -> Json:
+    """Evaluate the flags of `production`, and return the record."""
+    assert (await owner.evaluate(sdk_key)).status_code == 200
+    async with asyncio.timeout(20):
+        while flagstaff._recorder.waiting:
+            await asyncio.sleep(0.01)
+    found = await owner.get(f"{flag_path(flag)}/evaluations")
+    record: Json = found.json()["items"][0]
+    return record
 
 
 @pytest.fixture

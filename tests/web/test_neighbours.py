@@ -3,13 +3,15 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
+from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.web.health import SHARED_SECONDS, Shared
 from flagstaff.web.management.slots import AT_ONCE, WAITING
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
@@ -108,6 +110,46 @@ async def test_an_explanation_for_thousands_of_attributes_does_not_block_the_oth
         status, _ = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
     assert status == 200
     assert holds.longest_in_units < LONGEST_FOR_A_LARGE_CONTEXT_UNITS
+
+
+async def test_a_users_history_of_thousands_of_flags_is_made_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
+) -> None:
+    flags = tuple(LayoutFlag(uuid4(), f"flag-{number}", 50, Outcome.NOT_IN_ROLLOUT) for number in range(5_000))
+    start = round(clock().timestamp()) * 1_000_000_000
+    sides = [bytes([byte]) * len(flags) for byte in (10, 90)]
+    records = [(start + number, "ada", None, sides[number // 4 % 2]) for number in range(40)]
+    layout = make_layout(recorded=flags, constant=())
+    await write(flagstaff.database, make_batch(UUID(environment["id"]), layout, *records))
+    path = f"{environment_path(environment)}/evaluations"
+    newest = (await ada.get(f"{path}?answers=false&limit=1")).json()["items"][0]
+    assert (newest["on"], newest["off"]) == (0, 5_000)
+    assert ada.token
+    questions = (
+        ("/changes", "user_id=ada", 1_000_000),
+        (f"/{newest['id']}", "", 300_000),
+        ("", "answers=false", 1_000),
+    )
+
+    for end, query, least in questions:
+        async with watch_holds() as holds:
+            status, length = await ask(flagstaff.asgi, "GET", path + end, query=query, token=ada.token)
+        assert (status, length > least) == (200, True)
+        assert holds.longest_in_units < LONGEST_UNITS, end
+
+
+async def test_the_answers_of_a_user_are_found_in_pieces(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
+    await store_flags(flagstaff, environment, 2_000)
+    contexts = [{"user_id": "ada"}, {"custom_attributes": {f"x{number}": "y" * 90 for number in range(100)}}]
+    assert ada.token
+    for context in contexts:
+        content = json.dumps({"context": context, "limit": 100, "search": "9"}).encode()
+        async with watch_holds() as holds:
+            status, _ = await ask(
+                flagstaff.asgi, "POST", f"{environment_path(environment)}/answers", token=ada.token, content=content
+            )
+        assert status == 200
+        assert holds.longest_in_units < LONGEST_UNITS
 
 
 async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(

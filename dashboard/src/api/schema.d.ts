@@ -1432,6 +1432,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List Answers
+         * @description What a user would get now, and why, in pages. This is not an evaluation, and it is not recorded.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        post: operations["list_answers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact": {
         parameters: {
             query?: never;
@@ -1695,6 +1717,52 @@ export interface paths {
          *     Requires the permission `evaluations:read`.
          */
         get: operations["summarise_evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/evaluations/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Answer Changes
+         * @description Where the answers for a user changed between recorded evaluations: whether a flag was on, or its variant.
+         *
+         *     Flags that were created or deleted between two evaluations are left out.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_answer_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/evaluations/{evaluation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Evaluation
+         * @description One evaluation as it was recorded, with the result and reason for each flag.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["get_evaluation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2343,6 +2411,111 @@ export interface components {
             fields: components["schemas"]["FieldAlterationOut"][];
         };
         /**
+         * AnswerChangeOut
+         * @description A flag's answer for the user in one evaluation, and the other answer in the next one that decided the flag.
+         */
+        AnswerChangeOut: {
+            /** Flag Key */
+            flag_key: string;
+            before: components["schemas"]["EvaluationPoint"];
+            after: components["schemas"]["EvaluationPoint"];
+        };
+        /**
+         * AnswerChangesPageOut
+         * @description Some changes, newest first. A short or empty page is not necessarily the last.
+         */
+        AnswerChangesPageOut: {
+            /** Items */
+            items: components["schemas"]["AnswerChangeOut"][];
+            /**
+             * Since
+             * @description The time of the oldest evaluation that this page has compared; null if it has compared none.
+             */
+            since: string | null;
+            /**
+             * Next Cursor
+             * @description The cursor of the next page; null if there is none.
+             */
+            next_cursor: string | null;
+        };
+        /**
+         * AnswerOut
+         * @description The result that an evaluation would have, and what decides it.
+         */
+        AnswerOut: {
+            /** Flag Key */
+            flag_key: string;
+            /**
+             * Flag Id
+             * Format: uuid
+             */
+            flag_id: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Reason */
+            reason: string;
+            /**
+             * Variant
+             * @description Null if the flag has no variants, or is off.
+             */
+            variant: string | null;
+            decided_by: components["schemas"]["DecidedBy"];
+        };
+        /**
+         * AnswersOut
+         * @description The answers for a user, in the order of the flags' keys.
+         */
+        AnswersOut: {
+            /** Environment Key */
+            environment_key: string;
+            /**
+             * Evaluated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            evaluated_at: string;
+            /** Items */
+            items: components["schemas"]["AnswerOut"][];
+            /**
+             * Next After
+             * @description What to send as `after` for the next page; null if there is none.
+             */
+            next_after: string | null;
+        };
+        /**
+         * AskAnswers
+         * @description Whose answers, and which of them.
+         */
+        AskAnswers: {
+            /**
+             * Context
+             * @description As in an evaluation.
+             */
+            context?: {
+                /** @description A stable identifier, used for rollouts. */
+                user_id?: string | null;
+                /** @description For rules on emails and their domains. */
+                user_email?: string | null;
+                /** @description For conditions. */
+                custom_attributes?: Record<string, never>;
+            } | null;
+            /**
+             * Search
+             * @description Only flags whose keys contain this.
+             */
+            search?: string | null;
+            /**
+             * After
+             * @description The `next_after` of the previous page.
+             */
+            after?: string | null;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit?: number;
+        };
+        /**
          * Aspect
          * @description What can differ between the flags with one key. Only what decides evaluations counts.
          *
@@ -2944,6 +3117,34 @@ export interface components {
             flags: {
                 [key: string]: components["schemas"]["FlagOutcome"];
             };
+            /**
+             * On
+             * @description How many flags were on. Only with `answers=false`.
+             */
+            on?: number | null;
+            /**
+             * Off
+             * @description How many flags were off. Only with `answers=false`.
+             */
+            off?: number | null;
+        };
+        /**
+         * EvaluationPoint
+         * @description An evaluation in which a flag had an answer.
+         */
+        EvaluationPoint: {
+            /**
+             * Evaluation Id
+             * Format: uuid
+             */
+            evaluation_id: string;
+            /**
+             * Evaluated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            evaluated_at: string;
+            outcome: components["schemas"]["FlagOutcome"];
         };
         /**
          * EvaluationsPageOut
@@ -11738,6 +11939,96 @@ export interface operations {
             };
         };
     };
+    list_answers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskAnswers"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswersOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     preview_impact: {
         parameters: {
             query?: never;
@@ -12520,6 +12811,8 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Only of this flag, which may be deleted. */
                 flag_key?: string | null;
+                /** @description Whether to list the results of all flags. If false, `flags` has at most that of `flag_key`, and `on` and `off` count them all. */
+                answers?: boolean;
             };
             header?: never;
             path: {
@@ -12728,6 +13021,164 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_answer_changes: {
+        parameters: {
+            query?: {
+                /** @description The user. */
+                user_id?: string | null;
+                /** @description The user's email, ignoring case. */
+                user_email?: string | null;
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerChangesPageOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationOut"];
                 };
             };
             /** @description The access token is missing, malformed or expired. */

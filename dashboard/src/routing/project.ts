@@ -9,6 +9,7 @@ import { EnvironmentFrame } from "../components/projects/EnvironmentFrame";
 import { ProjectFrame } from "../components/projects/ProjectFrame";
 import type { AuditSearch } from "../lib/auditFilter";
 import { lastEnvironment } from "../lib/lastEnvironment";
+import type { PersonSearch } from "../lib/person";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
 import { lazyPage } from "./lazyPage";
@@ -55,6 +56,12 @@ const audit = createRoute({
   // Its page reads it, and takes the code for that along.
   validateSearch: (raw): AuditSearch => raw,
   component: lazyPage(() => import("../routes/Audit"), "Audit"),
+});
+const user = createRoute({
+  getParentRoute: () => project,
+  path: "/user",
+  validateSearch: (raw): PersonSearch => raw,
+  component: lazyPage(() => import("../routes/Person"), "Person"),
 });
 const members = createRoute({
   getParentRoute: () => project,
@@ -115,13 +122,21 @@ const applications = createRoute({
   component: lazyPage(() => import("../routes/Applications"), "Applications"),
 });
 
+const recorded = createRoute({
+  getParentRoute: () => environment,
+  path: "/evaluations/$evaluationId",
+  validateSearch: (raw): Pick<PersonSearch, "flag"> => raw,
+  component: lazyPage(() => import("../routes/RecordedAnswer"), "RecordedAnswer"),
+});
+
 export const projectRoutes = project.addChildren([
   projectHome,
   settings,
   segments,
   audit,
+  user,
   members,
   projectTokens,
   sdkKeys,
-  environment.addChildren([flags, archivedFlags, flag, history, changes, applications]),
+  environment.addChildren([flags, archivedFlags, flag, history, recorded, changes, applications]),
 ]);

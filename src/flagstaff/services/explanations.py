@@ -17,6 +17,7 @@ from flagstaff.services.access import open_environment
 from flagstaff.services.drafts import Draft, check_values, read_draft
 from flagstaff.services.flag_sets import read_all, read_some, require_flags
 from flagstaff.storage.database import Database
+from flagstaff.storage.flags import list_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,16 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """An explanation of some flags; those with keys after `next_after` are still to come, unless it is None."""
+
+    explained: Explained
+    next_after: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanations:
-    """The use case of explanations. Raises Error NOT_FOUND for resources that are not the actor's."""
+    """The use cases of explanations. They raise Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database
     now: Callable[[], datetime]
@@ -88,13 +97,40 @@ class Explanations:
                 found = await read_some(connection, environment, flag_keys, drafted)
             else:
                 found = await read_all(connection, environment)
-        flag_set = await in_pieces(found.collect(drafted))
+        new_rules = drafted.new_rules if drafted is not None else ()
+        return await self._explain(await in_pieces(found.collect(drafted)), user, flag_keys, new_rules)
+
+    async def list_answers(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        user: GivenUser,
+        *,
+        search: str,
+        after: str,
+        limit: int,
+    ) -> Answers:
+        """Why flags are on or off for a user: the first ones whose keys are after a text and contain another."""
+        async with self.database.read() as connection:
+            environment = await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
+            known = await list_keys(connection, environment.id)
+            # One extra key shows whether there are more.
+            keys = sorted(key for key in known if key > after and search in key)[: limit + 1]
+            some = keys[:limit]
+            read = read_some(connection, environment, some, None) if user.fit else read_all(connection, environment)
+            found = await read
+        explained = await self._explain(await in_pieces(found.collect(None)), user, some)
+        return Answers(explained, some[-1] if len(keys) > limit else None)
+
+    async def _explain(
+        self, flag_set: FlagSet, user: GivenUser, flag_keys: Sequence[str] | None, new_rules: Collection[UUID] = ()
+    ) -> Explained:
         keys = sorted(flag_set.flags) if flag_keys is None else list(dict.fromkeys(flag_keys))
         compared = user.names if user.fit else await _looked_at(flag_set)
         at = self.now()
         subject = Subject(user.user_id, user.user_email, user.attributes(compared, at))
-        new_rules = drafted.new_rules if drafted is not None else ()
-        return Explained(environment.key, at, explain(flag_set, subject, keys), new_rules)
+        return Explained(flag_set.environment.key, at, explain(flag_set, subject, keys), new_rules)
 
 
 async def _looked_at(flag_set: FlagSet) -> Collection[str]:

@@ -47,6 +47,7 @@ from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
 from flagstaff.services.sessions import Sessions
 from flagstaff.services.single_sign_on import SingleSignOn
+from flagstaff.services.user_history import UserHistory
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.web import health
@@ -62,6 +63,7 @@ from flagstaff.web.management import (
     access_tokens,
     accounts,
     administration,
+    answers,
     applications,
     change_exports,
     changes,
@@ -90,6 +92,7 @@ from flagstaff.web.management import (
     sessions,
     single_sign_on,
     summaries,
+    user_history,
 )
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.demands import SecondFactorDemand
@@ -152,6 +155,7 @@ class State:
     changes: Changes
     restores: Restores
     history: History
+    user_history: UserHistory
     impacts: Impacts
     applications: ApplicationReports
     idempotency: Idempotency
@@ -203,6 +207,7 @@ def create_api() -> FastAPI:
         comparisons,
         copies,
         explanations,
+        answers,
         impacts,
         exports,
         changes,
@@ -210,6 +215,7 @@ def create_api() -> FastAPI:
         restores,
         history,
         summaries,
+        user_history,
         applications,
         administration,
         instance,

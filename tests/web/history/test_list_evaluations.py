@@ -46,6 +46,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         ("user_id=%00", "user_id"),
         ("user_email=%00", "user_email"),
         ("user=ada", "user"),
+        ("answers=no", "answers"),
     ],
 )
 async def test_a_query_that_makes_no_sense_is_refused_by_name(
@@ -169,3 +170,21 @@ async def test_a_rule_and_a_variant_narrow_it_down_and_are_in_the_records_after_
     assert record["attributes"] == {"plan": "gold"}
     decided = {key: (each["rule_id"], each["variant"]) for key, each in record["flags"].items()}
     assert decided == {"varied": (rules[0]["id"], "red"), "other": (rules[1]["id"], None)}
+
+
+async def test_without_answers_it_counts_them_and_has_that_of_the_flag_with_the_key(
+    ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
+) -> None:
+    variants = [{"key": key, "weight": 1, "value": key} for key in ("red", "blue")]
+    await ada.create_flag(environment, key="varied", variants=variants, rollout_percentage=50)
+    await ada.create_flag(environment, key="off", enabled=False)
+    await evaluate("ada", *(f"user-{number}" for number in range(8)))
+    path = f"{environment_path(environment)}/evaluations"
+    whole = (await ada.get(path)).json()["items"]
+    for key in (None, "off", "varied", flag["key"]):
+        query = {"answers": "false", **({"flag_key": key} if key else {})}
+        items = (await ada.get(path, params=query)).json()["items"]
+        for item, full in zip(items, whole, strict=True):
+            on = sum(each["enabled"] for each in full["flags"].values())
+            named = {key: full["flags"][key]} if key else {}
+            assert item == {**full, "flags": named, "on": on, "off": 3 - on}

@@ -1,4 +1,4 @@
-/** The command palette: finds flags, environments, projects and pages by typing. */
+/** The command palette: finds flags, environments, projects and pages by typing, and looks users up. */
 
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from "@mantine/spotlight";
@@ -12,8 +12,11 @@ import { flagsQuery } from "../../api/flags";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { projectsQuery } from "../../api/projects";
 import { ADMIN_PAGES } from "../../lib/adminPages";
+import { foundActions } from "../../lib/paletteFilter";
 import { onPaletteWish } from "../../lib/paletteWish";
+import { meantBy } from "../../lib/person";
 import { t } from "../../texts";
+import { people } from "../../texts/people";
 import classes from "./Palette.module.css";
 
 interface Props {
@@ -29,11 +32,14 @@ export default function Palette(props: Props) {
     spotlight.open(); // it is only loaded when it was requested
     return onPaletteWish(spotlight.toggle);
   }, []);
+  const actions = useActions(props);
+  const usersMeantBy = useUserActions(props);
   return (
     <Spotlight
-      actions={useActions(props)}
+      actions={actions}
       shortcut={null}
-      limit={SHOWN_AT_ONCE}
+      // The list that is passed on is the one above.
+      filter={(query) => foundActions(query, actions, SHOWN_AT_ONCE, usersMeantBy(query))}
       nothingFound={t.palette.nothing}
       highlightQuery
       scrollable
@@ -65,6 +71,28 @@ function useActions({ projectId, environmentId }: Props): SpotlightActionGroupDa
     { group: t.adminPages.heading, actions: administration },
     { group: t.palette.appearance, actions: appearance },
   ].filter((each) => each.actions.length > 0);
+}
+
+/** The users whom a query can mean. The server cannot tell whether they are known before it is asked about them. */
+function useUserActions({ projectId, environmentId }: Props) {
+  const navigate = useNavigate();
+  const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
+  const key = environments?.find((each) => each.id === environmentId)?.key;
+  return (query: string): SpotlightActionGroupData[] => {
+    if (projectId === null) return [];
+    const actions = meantBy(query).map((person) => ({
+      id: `user-${Object.keys(person).join()}`,
+      label: person.email === undefined ? people.paletteId(person.id ?? "") : people.paletteEmail(person.email),
+      leftSection: <IconSearch size={18} />,
+      onClick: () =>
+        navigate({
+          to: "/projects/$projectId/user",
+          params: { projectId },
+          search: { ...person, ...(key !== undefined && { environment: key }) },
+        }),
+    }));
+    return actions.length > 0 ? [{ group: people.paletteGroup, actions }] : [];
+  };
 }
 
 function useFlagActions(projectId: string | null, environmentId: string | null): SpotlightActionData[] {

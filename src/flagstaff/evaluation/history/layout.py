@@ -18,6 +18,7 @@ to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, versi
 version 5 the attributes that rules look at.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -194,14 +195,24 @@ class Layout:
         Raises:
             ValueError: when the bytes do not fit the layout.
         """
+        return list(self.each_decision(recorded))
+
+    def each_decision(self, recorded: bytes) -> Iterator[Decision]:
+        """The same one by one, because a layout may have thousands of flags."""
         if len(recorded) != self.width:
             raise ValueError("an evaluation does not fit its layout")
-        found = []
         column = len(self.recorded)
         for flag, byte in zip(self.recorded, recorded, strict=False):
-            found.append(decide(flag, byte, recorded[column : column + flag.columns]))
+            yield decide(flag, byte, recorded[column : column + flag.columns])
             column += flag.columns
-        return found + [Decision(flag, flag.default) for flag in self.constant]
+        for flag in self.constant:
+            yield Decision(flag, flag.default)
+
+    def decision_of(self, position: int, recorded: bytes) -> Decision:
+        """How one of the recorded flags was decided."""
+        flag = self.recorded[position]
+        end = self.variant_columns[position] + 1
+        return decide(flag, recorded[position], recorded[end - flag.columns : end])
 
 
 def decide(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:

@@ -1,6 +1,6 @@
 """Evaluations in the history: written to the store in batches, and read one by one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -73,6 +73,10 @@ class RecordedEvaluation:
     def decisions(self) -> list[Decision]:
         """How every flag was decided."""
         return self.layout.decisions(self.recorded)
+
+    def each_decision(self) -> Iterator[Decision]:
+        """The same one by one."""
+        return self.layout.each_decision(self.recorded)
 
     def knows(self, attribute: str) -> bool:
         """Whether an attribute's value is known; if it is known and not in `values`, the request did not have it."""

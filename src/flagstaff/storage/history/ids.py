@@ -32,3 +32,10 @@ def place_of(evaluation_id: bytes) -> Place:
     high, low = _halves.unpack(evaluation_id)
     tail = low & _TAIL
     return (high >> 16) * 1000 + (high & 0xFFF), tail >> 16, tail & 0xFFFF
+
+
+def find_place(evaluation_id: bytes) -> Place | None:
+    """The same, or None if it is the id of something else."""
+    high, low = _halves.unpack(evaluation_id)
+    is_one = high >> 12 & 0xF == 7 and low >> 62 == _VARIANT >> 62 and high & 0xFFF < 1000
+    return place_of(evaluation_id) if is_one else None

@@ -18,7 +18,7 @@ from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.pacing import in_pieces
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.history.columns import StoredColumns, unpack
-from flagstaff.storage.history.ids import END, Place, evaluation_id, place_of
+from flagstaff.storage.history.ids import END, Place, evaluation_id, find_place, place_of
 from flagstaff.storage.history.layouts import get_layouts
 from flagstaff.storage.history.matches import find_checks, matching_offsets
 from flagstaff.storage.history.segments import MICROSECONDS_A_SPAN, email_hash, user_hash
@@ -129,6 +129,28 @@ async def list_evaluations(
         rest = settled[-1].place
     items = [evaluation_at(each.place, each.columns, each.layout) for each in settled]
     return EvaluationPage(items, None if rest is None else evaluation_id(rest))
+
+
+async def find_evaluation(connection: AsyncConnection, number: int, wanted: bytes) -> RecordedEvaluation | None:
+    """The evaluation of the environment with this number that has an id; None if there is none, or no longer."""
+    place = find_place(wanted)
+    if place is None:
+        return None
+    time, segment_id, offset = place
+    query = sa.select(_segments.layout_id, _segments.version, _segments.content).where(
+        _segments.environment == number,
+        _segments.id == segment_id,
+        _segments.last_time.between(time, time + MICROSECONDS_A_SPAN),
+        _segments.first_time <= time,  # from which it answers: see hide_evaluations
+    )
+    found = (await connection.execute(query)).one_or_none()
+    if found is None:
+        return None
+    columns = unpack(found.version, found.content)
+    if offset >= len(columns.times) or columns.times[offset] // 1000 != time:
+        return None
+    layouts = await get_layouts(connection, {found.layout_id})
+    return evaluation_at(place, columns, layouts[found.layout_id])
 
 
 async def _find_segments(

@@ -76,14 +76,15 @@ async def explain(
         actor,
         project_id,
         env_id,
-        _read_user(await request.body()),
+        read_user(await request.body()),
         flag_keys=body.flag_keys,
         draft=await in_pieces(read_draft(body.flag)) if body.flag is not None else None,
     )
     return json_stream(_encode(explained))
 
 
-def _read_user(body: bytes) -> GivenUser:
+def read_user(body: bytes) -> GivenUser:
+    """The user in a request's body."""
     context = read_context(body)  # from the bytes, so that it is read as in an evaluation
     given = given_attributes(context)
     return GivenUser(
@@ -115,25 +116,29 @@ def _encode(explained: Explained) -> Iterator[bytes]:
 
 def _view_flag(trace: FlagTrace, new_rules: Collection[UUID]) -> dict[str, Any]:
     """A flag without its rules."""
-    decision, rule = trace.decision, trace.rule
-    view: dict[str, Any] = {
-        "flag_key": trace.flag.key,
-        "enabled": decision.outcome.enabled,
-        "reason": decision.reason,
-    }
+    view: dict[str, Any] = {"flag_key": trace.flag.key, **view_result(trace, new_rules)}
     if trace.variants:
-        view["variant"] = decision.variant
+        view["variant"] = trace.decision.variant
         view["value"] = None if trace.value is None else msgspec.Raw(trace.value.encode())
     return view | {
+        "prerequisites": [_view_prerequisite(each) for each in trace.prerequisites],
+        "rollout": _view_rollout(trace.rollout) if trace.rollout else None,
+        "variants": _view_variants(trace.variants) if trace.variants else None,
+    }
+
+
+def view_result(trace: FlagTrace, new_rules: Collection[UUID] = ()) -> dict[str, Any]:
+    """A flag's result and what decided it."""
+    decision, rule = trace.decision, trace.rule
+    return {
+        "enabled": decision.outcome.enabled,
+        "reason": decision.reason,
         "decided_by": {
             "step": trace.step,
             "prerequisite": decision.prerequisite or None,
             "rule_id": rule.id if rule is not None and rule.id not in new_rules else None,
             "rule_name": rule.name if rule is not None else None,
         },
-        "prerequisites": [_view_prerequisite(each) for each in trace.prerequisites],
-        "rollout": _view_rollout(trace.rollout) if trace.rollout else None,
-        "variants": _view_variants(trace.variants) if trace.variants else None,
     }
 
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
+from flagstaff.evaluation.history.counts import OnCounts
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -86,6 +87,13 @@ class EvaluationsQuery(FlagEvaluationsQuery):
     variant: Annotated[
         VariantKey | None, Field(description="Only with this variant of the flag; needs `flag_key`.")
     ] = None
+    answers: Annotated[
+        Boolean,
+        Field(
+            description="Whether to list the results of all flags. If false, `flags` has at most that of `flag_key`, "
+            "and `on` and `off` count them all."
+        ),
+    ] = True
 
 
 class FlagOutcome(BaseModel):
@@ -116,6 +124,8 @@ class EvaluationOut(EvaluateCall):
     """One evaluate call with the result of each flag, by key."""
 
     flags: dict[str, FlagOutcome]
+    on: int | None = Field(default=None, description="How many flags were on. Only with `answers=false`.")
+    off: int | None = Field(default=None, description="How many flags were off. Only with `answers=false`.")
 
 
 class FlagEvaluationOut(EvaluateCall, FlagOutcome):
@@ -160,7 +170,7 @@ async def list_evaluations(
     page = await history.list_environment_evaluations(
         actor, project_id, env_id, query.filter(key=query.flag_key), limit=query.limit, before=query.cursor
     )
-    return _page_response(page, _EvaluationEncoder())
+    return _page_response(page, EvaluationEncoder() if query.answers else _CountsEncoder(query.flag_key))
 
 
 @router.get(
@@ -183,7 +193,7 @@ def _page_response(page: EvaluationsPage, encode: Callable[[RecordedEvaluation],
     return json_page(map(encode, page.items), page.next_before.hex() if page.next_before else None)
 
 
-class _EvaluationEncoder:
+class EvaluationEncoder:
     """Encodes the evaluations of one page. Most share their flags and outcomes, each of which is encoded once."""
 
     def __init__(self) -> None:
@@ -192,7 +202,7 @@ class _EvaluationEncoder:
     def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
         yield encode_json(call_view(evaluation))[:-1] + b',"flags":{'
         before = b""
-        for decision in evaluation.decisions():
+        for decision in evaluation.each_decision():
             yield before + self._encode(decision)
             before = b","
         yield b"}}"
@@ -205,6 +215,33 @@ class _EvaluationEncoder:
             if not decision.flag.says_more:
                 self._known[place] = known
         return known
+
+
+class _CountsEncoder:
+    """Encodes the evaluations of one page with the numbers of flags, and the result of only the one with the key."""
+
+    def __init__(self, flag_key: str | None) -> None:
+        self._flag_key = flag_key
+        self._counts = OnCounts()
+
+    def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
+        counting = self._counts.count(evaluation)
+        while True:
+            try:
+                next(counting)
+            except StopIteration as end:
+                on, off = end.value
+                break
+            yield b""
+        flags = {}
+        found = evaluation.layout.find_flag(self._flag_key) if self._flag_key else None
+        if found is not None:
+            position, flag = found
+            decision = Decision(flag, flag.default)
+            if position is not None:
+                decision = evaluation.layout.decision_of(position, evaluation.recorded)
+            flags[flag.key] = decision_view(decision)
+        yield encode_json({**call_view(evaluation), "flags": flags, "on": on, "off": off})
 
 
 def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:

@@ -1,0 +1,137 @@
+/** What is known of one user of the applications: present answers, recorded ones, and how they changed. */
+
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { boundsOf, contextFor, newestOf, type PersonSearch, rowsOf } from "../lib/person";
+import { client, type Environment, type EnvironmentPath } from "./client";
+import type { Evaluation } from "./history";
+import { ask } from "./problem";
+import type { components } from "./schema";
+
+export type Answers = components["schemas"]["AnswersOut"];
+type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];
+export type AnswerChange = components["schemas"]["AnswerChangeOut"];
+
+const BASE = "/api/projects/{project_id}/environments/{env_id}";
+const ROWS = 15; // so that what was recorded is in reach
+const RECORDS = 25;
+// A search examines a limited part of the history per request.
+const MOST_SEARCHES = 5;
+
+export const isNamed = ({ id, email }: PersonSearch): boolean => id !== undefined || email !== undefined;
+
+const userOf = ({ id, email }: PersonSearch) => ({
+  ...(id !== undefined && { user_id: id }),
+  ...(email !== undefined && { user_email: email }),
+});
+
+/**
+ * The evaluation of the user in each environment, in their order, that says most about them now: the newest one of which
+ * attributes were kept, or else the newest one; null where none is found.
+ */
+export function latestQuery(projectId: string, environments: readonly Environment[], person: PersonSearch) {
+  const latestIn = async (environment: Environment, signal: AbortSignal): Promise<Evaluation | null> => {
+    const path = { project_id: projectId, env_id: environment.id };
+    let cursor: string | null = null;
+    for (let search = 0; search < MOST_SEARCHES; search += 1) {
+      const query = { ...userOf(person), limit: RECORDS, answers: false, ...(cursor !== null && { cursor }) };
+      // Each search begins where the one before it ended.
+      const page: EvaluationsPage = await ask(client.GET(`${BASE}/evaluations`, { params: { path, query }, signal }));
+      const found = page.items.find(({ attributes }) => Object.keys(attributes ?? {}).length > 0) ?? page.items[0];
+      if (found) return found;
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+    }
+    return null;
+  };
+  return queryOptions({
+    queryKey: ["person", projectId, "latest", userOf(person), environments.map(({ id }) => id)],
+    queryFn: ({ signal }) => Promise.all(environments.map((each) => latestIn(each, signal))),
+  });
+}
+
+/** What the user would get now, by flag and environment, with the attributes that were recorded last. */
+export function answersQuery(
+  projectId: string,
+  environments: readonly Environment[],
+  person: PersonSearch,
+  latest: readonly (Evaluation | null)[],
+) {
+  const search = person.flag ?? null;
+  return infiniteQueryOptions({
+    queryKey: ["person", projectId, "answers", userOf(person), search, latest.map((each) => each?.id ?? null)],
+    initialPageParam: "",
+    queryFn: async ({ pageParam, signal }) =>
+      rowsOf(
+        await Promise.all(
+          environments.map((each, place) =>
+            ask(
+              client.POST(`${BASE}/answers`, {
+                params: { path: { project_id: projectId, env_id: each.id } },
+                body: {
+                  context: contextFor(person, latest[place] ?? newestOf(latest)),
+                  search,
+                  after: pageParam || null,
+                  limit: ROWS,
+                },
+                signal,
+              }),
+            ),
+          ),
+        ),
+      ),
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Where the user's answers changed in an environment, on a day or lately. */
+export function answerChangesQuery(path: EnvironmentPath, person: PersonSearch) {
+  return infiniteQueryOptions({
+    queryKey: ["evaluations", path.env_id, "changes", userOf(person), person.day ?? null],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        ...userOf(person),
+        ...boundsOf(person.day),
+        limit: RECORDS,
+        ...(pageParam && { cursor: pageParam }),
+      };
+      return ask(client.GET(`${BASE}/evaluations/changes`, { params: { path, query }, signal }));
+    },
+    getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+/** The user's evaluations in an environment, on a day or lately, without the results. */
+export function recordsQuery(path: EnvironmentPath, person: PersonSearch) {
+  return infiniteQueryOptions({
+    queryKey: ["evaluations", path.env_id, "records", userOf(person), person.day ?? null],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        ...userOf(person),
+        ...boundsOf(person.day),
+        answers: false,
+        limit: RECORDS,
+        ...(pageParam && { cursor: pageParam }),
+      };
+      return ask(client.GET(`${BASE}/evaluations`, { params: { path, query }, signal }));
+    },
+    getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+/** One evaluation as it was recorded. It never changes. */
+export function evaluationQuery(path: EnvironmentPath, evaluationId: string) {
+  return queryOptions({
+    queryKey: ["evaluation", path.env_id, evaluationId],
+    queryFn: ({ signal }) =>
+      ask(
+        client.GET(`${BASE}/evaluations/{evaluation_id}`, {
+          params: { path: { ...path, evaluation_id: evaluationId } },
+          signal,
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

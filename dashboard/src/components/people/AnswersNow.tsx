@@ -1,0 +1,51 @@
+/** What a user gets from every flag in every environment at this moment, and why. */
+
+import { Text, Title } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { Environment } from "../../api/client";
+import type { Evaluation } from "../../api/history";
+import { answersQuery } from "../../api/people";
+import type { PersonSearch } from "../../lib/person";
+import { people as texts } from "../../texts/people";
+import { IconFlag } from "../shared/icons";
+import { Empty } from "../shared/Empty";
+import { ListSearch } from "../shared/ListSearch";
+import { Pages } from "../shared/Pages";
+import { AnswerTable } from "./AnswerTable";
+import { Basis } from "./Basis";
+
+interface Props {
+  readonly projectId: string;
+  readonly environments: readonly Environment[];
+  readonly person: PersonSearch;
+  /** The evaluation that says most about the user now, in each environment. */
+  readonly latest: readonly (Evaluation | null)[];
+  readonly onSearch: (next: PersonSearch) => void;
+}
+
+export function AnswersNow({ projectId, environments, person, latest, onSearch }: Props) {
+  const query = useInfiniteQuery(answersQuery(projectId, environments, person, latest));
+  const rows = query.data?.pages.flatMap((page) => page.rows) ?? [];
+  return (
+    <section aria-label={texts.nowHeading}>
+      <Title order={2}>{texts.nowHeading}</Title>
+      <Text c="dimmed" size="sm" mb="sm">
+        {texts.nowText}
+      </Text>
+      <Basis environments={environments} latest={latest} />
+      <ListSearch
+        label={texts.searchFlags}
+        selected={person.flag ?? ""}
+        onChange={(flag) => onSearch({ ...person, flag })}
+      />
+      <Pages
+        query={query}
+        count={rows.length}
+        more={texts.more}
+        empty={<Empty icon={<IconFlag size={22} />} title={texts.noFlags} text={texts.noFlagsText} />}
+      >
+        <AnswerTable projectId={projectId} environments={environments} rows={rows} />
+      </Pages>
+    </section>
+  );
+}

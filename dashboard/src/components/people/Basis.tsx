@@ -1,0 +1,49 @@
+/** Says with which attributes a user's present answers are made, in each environment. */
+
+import { Text } from "@mantine/core";
+import type { Environment } from "../../api/client";
+import type { Evaluation } from "../../api/history";
+import { newestOf } from "../../lib/person";
+import { inFull } from "../../lib/time";
+import { people as texts } from "../../texts/people";
+import { Attributes } from "../history/Attributes";
+import classes from "./People.module.css";
+
+interface Props {
+  readonly environments: readonly Environment[];
+  readonly latest: readonly (Evaluation | null)[];
+}
+
+export function Basis({ environments, latest }: Props) {
+  const newest = newestOf(latest);
+  const elsewhere = environments[latest.indexOf(newest)];
+  if (!newest || !elsewhere) {
+    return (
+      <Text size="sm" mb="sm">
+        {texts.basis}: {texts.basisNone}.
+      </Text>
+    );
+  }
+  return (
+    <ul className={classes.basis} aria-label={texts.basis}>
+      {environments.map((environment, place) => {
+        const own = latest[place];
+        const used = own ?? newest;
+        return (
+          <li key={environment.id}>
+            <strong>{environment.name}</strong>:{" "}
+            {own ? texts.basisRecorded(inFull(own.evaluated_at)) : texts.basisElsewhere(elsewhere.name)}
+            <div className={classes.kept}>
+              {used.user_email !== null && <small>{used.user_email}</small>}
+              {used.attributes && Object.keys(used.attributes).length > 0 ? (
+                <Attributes of={used.attributes} />
+              ) : (
+                <small>{texts.noAttributes}</small>
+              )}
+            </div>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

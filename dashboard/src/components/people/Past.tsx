@@ -1,0 +1,68 @@
+/** What the history has of a user in one environment, lately or on a day. */
+
+import { Button, Group, NativeSelect, TextInput, Title } from "@mantine/core";
+import type { Environment } from "../../api/client";
+import { lastDays, type PersonSearch, weekday } from "../../lib/person";
+import { people as texts } from "../../texts/people";
+import { useNow } from "../shared/When";
+import { AnswerChangeList } from "./AnswerChangeList";
+import classes from "./People.module.css";
+import { RecordList } from "./RecordList";
+
+const DAYS = 8; // so that the same day of last week is among them
+
+interface Props {
+  readonly projectId: string;
+  readonly environments: readonly Environment[];
+  readonly environment: Environment;
+  readonly person: PersonSearch;
+  readonly onSearch: (next: PersonSearch) => void;
+}
+
+export function Past({ projectId, environments, environment, person, onSearch }: Props) {
+  const path = { project_id: projectId, env_id: environment.id };
+  return (
+    <section aria-label={texts.pastHeading} className={classes.past}>
+      <Title order={2} mb="sm">
+        {texts.pastHeading}
+      </Title>
+      <div className={classes.where}>
+        <NativeSelect
+          label={texts.environment}
+          value={environment.key}
+          onChange={(event) => onSearch({ ...person, environment: event.currentTarget.value })}
+          data={environments.map(({ key, name }) => ({ value: key, label: name }))}
+        />
+        <TextInput
+          type="date"
+          label={texts.otherDay}
+          value={person.day ?? ""}
+          onChange={(event) => onSearch({ ...person, day: event.currentTarget.value })}
+        />
+      </div>
+      <Days person={person} onSearch={onSearch} />
+      <AnswerChangeList path={path} person={person} />
+      <RecordList path={path} person={person} />
+    </section>
+  );
+}
+
+function Days({ person, onSearch }: Pick<Props, "person" | "onSearch">) {
+  const days = lastDays(useNow(), DAYS);
+  return (
+    <Group gap={6} mb="md" role="group" aria-label={texts.day}>
+      {[undefined, ...days].map((day) => (
+        <Button
+          key={day ?? ""}
+          size="xs"
+          variant={day === person.day ? "filled" : "default"}
+          aria-pressed={day === person.day}
+          // An empty day takes the filter away.
+          onClick={() => onSearch({ ...person, day: day ?? "" })}
+        >
+          {day === undefined ? texts.lately : day === days[0] ? texts.today : weekday(day)}
+        </Button>
+      ))}
+    </Group>
+  );
+}

@@ -1,0 +1,85 @@
+/** Whom an evaluation was for and when, and what one flag said to them. */
+
+import { Group, Text } from "@mantine/core";
+import type { Environment, Project } from "../../api/client";
+import type { Evaluation } from "../../api/history";
+import { exactly } from "../../lib/time";
+import { t } from "../../texts";
+import { people as texts } from "../../texts/people";
+import { Attributes } from "../history/Attributes";
+import { EnvironmentBadge } from "../projects/EnvironmentBadge";
+import { Facts } from "../shared/Facts";
+import { AnchorLink } from "../shared/links";
+import classes from "./People.module.css";
+
+interface Props {
+  readonly project: Project;
+  readonly environment: Environment;
+  readonly evaluation: Evaluation;
+  /** The flag to speak of; if the evaluation has no flag with this key, it is not mentioned. */
+  readonly flagKey: string;
+}
+
+export function Said({ project, environment, evaluation, flagKey }: Props) {
+  const { user_id: id, user_email: email, evaluated_at: at, attributes } = evaluation;
+  const who = id ?? email ?? texts.unknownUser;
+  const outcome = Object.hasOwn(evaluation.flags, flagKey) ? evaluation.flags[flagKey] : undefined;
+  const kept = attributes && Object.keys(attributes).length > 0;
+  return (
+    <>
+      {outcome && (
+        <div className={classes.said}>
+          <Text fw={570}>{texts.was(flagKey, (outcome.enabled ? t.on : t.off).toLowerCase(), who)}</Text>
+          <Text size="sm">{outcomeInWords(outcome)}</Text>
+        </div>
+      )}
+      <Facts
+        facts={[
+          [texts.user, [id, email].filter(Boolean).join(", ") || t.history.anonymous],
+          [texts.environment, <EnvironmentBadge key="environment" environment={environment} />],
+          [
+            texts.at,
+            <time key="at" dateTime={at}>
+              {exactly(at)}
+            </time>,
+          ],
+          [texts.attributes, kept ? <Attributes key="kept" of={attributes} /> : texts.noAttributes],
+        ]}
+      />
+      <Group gap="md" my="md">
+        {(id !== null || email !== null) && (
+          <AnchorLink
+            to="/projects/$projectId/user"
+            params={{ projectId: project.id }}
+            search={{ ...(id !== null ? { id } : { email: email ?? "" }), environment: environment.key }}
+          >
+            {texts.allOfUser}
+          </AnchorLink>
+        )}
+        {outcome && (
+          <AnchorLink
+            to="/projects/$projectId/audit"
+            params={{ projectId: project.id }}
+            search={{ flag: flagKey, environment: environment.key, until: minuteAfter(at) }}
+          >
+            {texts.changesUntil}
+          </AnchorLink>
+        )}
+      </Group>
+    </>
+  );
+}
+
+type Outcome = Evaluation["flags"][string];
+
+/** The reason with what else was recorded. */
+export function outcomeInWords({ reason, variant, bucket }: Outcome): string {
+  const more = [variant != null && t.history.variant(variant), bucket != null && texts.bucket(bucket)];
+  return [reason, ...more].filter(Boolean).join(", ");
+}
+
+/** The local time of the next minute, as the audit's fields have times. */
+function minuteAfter(moment: string): string {
+  const at = new Date(Date.parse(moment) + 60_000);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { foundActions } from "./paletteFilter";
+
+const groups = [
+  { group: "Pages", actions: [{ label: "History", description: "checkout" }, { label: "Settings" }] },
+  { group: "Flags", actions: [{ label: "Cart", description: "checkout-cart" }, { label: "Checkout" }] },
+];
+
+describe("the palette", () => {
+  it("shows what the label contains before what the description contains, and groups likewise", () => {
+    expect(foundActions(" CHECKOUT ", groups, 9)).toEqual([
+      { group: "Flags", actions: [{ label: "Checkout" }, { label: "Cart", description: "checkout-cart" }] },
+      { group: "Pages", actions: [{ label: "History", description: "checkout" }] },
+    ]);
+    expect(foundActions("nothing", groups, 9)).toEqual([]);
+  });
+
+  it("shows at most so many, and then the groups that always come", () => {
+    const users = [{ group: "Users", actions: [{ label: "Look up 42" }] }];
+    expect(foundActions("", groups, 3, users).map(({ actions }) => actions.length)).toEqual([2, 1, 1]);
+    expect(foundActions("", groups, 2, users).map(({ group }) => group)).toEqual(["Pages", "Users"]);
+  });
+});

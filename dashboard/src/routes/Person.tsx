@@ -1,0 +1,72 @@
+/** A user of the applications: what every flag gives them now, and what was recorded. */
+
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { isNamed, latestQuery } from "../api/people";
+import { AnswersNow } from "../components/people/AnswersNow";
+import { Past } from "../components/people/Past";
+import { WhoForm } from "../components/people/WhoForm";
+import { Empty } from "../components/shared/Empty";
+import { IconSearch } from "../components/shared/icons";
+import { Page } from "../components/shared/Page";
+import { RowsSkeleton } from "../components/shared/PageSkeleton";
+import { LoadFailed } from "../components/shared/ProblemPage";
+import { lastEnvironment } from "../lib/lastEnvironment";
+import { nameOf, type PersonSearch, toPersonSearch } from "../lib/person";
+import { useEnvironments, useProject } from "../lib/useHere";
+import { people as texts } from "../texts/people";
+
+const route = getRouteApi("/signed-in/projects/$projectId/user");
+
+export function Person() {
+  const person = toPersonSearch({ ...route.useSearch() });
+  const navigate = route.useNavigate();
+  const search = (next: PersonSearch) => void navigate({ search: toPersonSearch({ ...next }), replace: true });
+  const lookUp = ({ id, email }: PersonSearch) => void navigate({ search: toPersonSearch({ ...person, id, email }) });
+  const isKnown = isNamed(person);
+  return (
+    <Page title={isKnown ? texts.heading(nameOf(person)) : texts.headingNone} intro={texts.intro}>
+      <WhoForm key={nameOf(person)} person={person} onLookUp={lookUp} />
+      {isKnown ? (
+        <About person={person} onSearch={search} />
+      ) : (
+        <Empty icon={<IconSearch size={22} />} title={texts.emptyTitle} text={texts.emptyText} />
+      )}
+    </Page>
+  );
+}
+
+function About({ person, onSearch }: { person: PersonSearch; onSearch: (next: PersonSearch) => void }) {
+  const project = useProject();
+  const environments = useEnvironments();
+  const { data: latest, error, refetch } = useQuery(latestQuery(project.id, environments, person));
+  const remembered = lastEnvironment(project.id);
+  const shown =
+    environments.find(({ key }) => key === person.environment) ??
+    environments.find(({ id }) => id === remembered) ??
+    environments[0];
+  if (!shown) return <Text c="dimmed">{texts.noFlags}</Text>;
+  return (
+    <>
+      {error && !latest && <LoadFailed error={error} onRetry={() => void refetch()} />}
+      {!error && !latest && <RowsSkeleton />}
+      {latest && (
+        <AnswersNow
+          projectId={project.id}
+          environments={environments}
+          person={person}
+          latest={latest}
+          onSearch={onSearch}
+        />
+      )}
+      <Past
+        projectId={project.id}
+        environments={environments}
+        environment={shown}
+        person={person}
+        onSearch={onSearch}
+      />
+    </>
+  );
+}

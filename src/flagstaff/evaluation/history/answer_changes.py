@@ -1,0 +1,63 @@
+"""Finds where the answers of flags changed between the evaluations of one user.
+
+An answer is whether a flag is on, and its variant. A flag is compared with its own last answer, because an evaluation
+may have decided other flags only. So a flag that was created or deleted between two evaluations has not changed.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from flagstaff.evaluation.history.layout import Decision
+from flagstaff.evaluation.history.records import RecordedEvaluation
+
+
+class AnswerChange(NamedTuple):
+    """A flag's answer in one evaluation and in the next one that decided the flag."""
+
+    earlier: RecordedEvaluation
+    later: RecordedEvaluation
+    before: Decision
+    after: Decision
+
+
+@dataclass(slots=True)
+class _Run:
+    """Successive evaluations with equal results: the oldest so far."""
+
+    oldest: RecordedEvaluation
+
+
+class AnswerChanges:
+    """The changes between evaluations that are added from the newest on."""
+
+    def __init__(self) -> None:
+        self.found: list[AnswerChange] = []
+        self.compared = 0
+        self._known: dict[UUID, tuple[Decision, _Run]] = {}
+        self._last: _Run | None = None
+
+    @property
+    def oldest(self) -> RecordedEvaluation | None:
+        """The evaluation that was added last."""
+        return self._last.oldest if self._last else None
+
+    def add(self, evaluation: RecordedEvaluation) -> Generator[None, None, None]:
+        """Compare an evaluation with those that are newer, in small steps."""
+        last = self._last
+        if last and last.oldest.layout is evaluation.layout and last.oldest.recorded == evaluation.recorded:
+            last.oldest = evaluation
+            return
+        run = self._last = _Run(evaluation)
+        for decision in evaluation.each_decision():
+            after, since = self._known.get(decision.flag.id, (decision, run))
+            if _answer(decision) != _answer(after):
+                self.found.append(AnswerChange(evaluation, since.oldest, decision, after))
+            self._known[decision.flag.id] = decision, run
+            self.compared += 1
+            yield
+
+
+def _answer(decision: Decision) -> tuple[bool, str | None]:
+    return decision.outcome.enabled, decision.variant

@@ -1,0 +1,126 @@
+"""What the history says of one user: an evaluation by its id, and where the answers of flags changed."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.errors import not_found
+from flagstaff.domain.permissions import Permission
+from flagstaff.evaluation.history.answer_changes import AnswerChange, AnswerChanges
+from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.pacing import in_pieces
+from flagstaff.services.access import open_environment
+from flagstaff.storage.database import Database
+from flagstaff.storage.history import batches
+from flagstaff.storage.history.pages import find_evaluation, list_evaluations
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one request looks at: evaluations, which it reads some at a time, and results that it compares."""
+
+    rounds: int = 5
+    at_once: int = 200
+    compared: int = 100_000
+
+
+BOUNDS = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a search has got: the id of the evaluation that was compared last, and that below which others are."""
+
+    compared: bytes
+    before: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChangesPage:
+    """Changes of answers, newest first. `since` is the time of the oldest evaluation that was compared, if any was.
+
+    `reached` is where the next page begins, None if there is none.
+    """
+
+    items: Sequence[AnswerChange]
+    since: datetime | None
+    reached: Reached | None
+
+
+@dataclass(frozen=True, slots=True)
+class UserHistory:
+    """The use cases. They raise Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    bounds: Bounds = BOUNDS
+
+    async def get_evaluation(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, evaluation_id: UUID
+    ) -> RecordedEvaluation:
+        """The evaluation of an environment with an id; raises Error NOT_FOUND also after it has been deleted."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
+        async with self.database.read_history() as connection:
+            number = await batches.find_environment_number(connection, environment_id)
+            found = None
+            if number is not None:
+                found = await find_evaluation(connection, number, evaluation_id.bytes)
+        if found is None:
+            raise not_found("evaluation")
+        return found
+
+    async def list_answer_changes(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        wanted: EvaluationFilter,
+        *,
+        limit: int,
+        reached: Reached | None,
+    ) -> AnswerChangesPage:
+        """Where the answers changed between the evaluations of a user, whom the filter names, newest first.
+
+        A page has at most the changes of one evaluation more than `limit`.
+        """
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
+        async with self.database.read_history() as connection:
+            number = await batches.find_environment_number(connection, environment_id)
+            newer = None
+            if number is not None and reached is not None:
+                newer = await find_evaluation(connection, number, reached.compared)
+        if number is None:
+            return AnswerChangesPage([], None, None)
+        changes = AnswerChanges()
+        if newer is not None:
+            await in_pieces(changes.add(newer))
+        before = None if reached is None else reached.before
+        for _ in range(self.bounds.rounds):
+            # Nobody waits for the connection while the evaluations are compared.
+            async with self.database.read_history() as connection:
+                page = await list_evaluations(connection, number, wanted, limit=self.bounds.at_once, before=before)
+            stopped = await in_pieces(self._compare(changes, page.items, limit))
+            before = page.next_before if stopped is None else stopped
+            if before is None or stopped is not None:
+                break
+        oldest = changes.oldest
+        return AnswerChangesPage(
+            changes.found,
+            oldest.evaluated_at if oldest else None,
+            None if before is None else Reached(oldest.id.bytes if oldest else bytes(16), before),
+        )
+
+    def _compare(
+        self, changes: AnswerChanges, evaluations: Sequence[RecordedEvaluation], limit: int
+    ) -> Generator[None, None, bytes | None]:
+        """Compare evaluations, in small steps; returns the id of the last one if that is enough for a page."""
+        for evaluation in evaluations:
+            yield from changes.add(evaluation)
+            yield
+            if len(changes.found) >= limit or changes.compared >= self.bounds.compared:
+                return evaluation.id.bytes
+        return None

@@ -1,0 +1,119 @@
+"""A user of the applications: what they get now, what changed, and a recorded answer that can be shared."""
+
+import re
+
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.e2e.accessibility import check_in_both_schemes, stays_within
+from tests.e2e.people import Person, environment_page, evaluate_and_record
+from tests.support.api import Json, flag_path
+
+GOLD = {"attribute": "plan", "operator": "in", "values": ["gold"]}
+ADA = {"user_id": "user-42", "user_email": "ada@acme.com", "custom_attributes": {"plan": "gold"}}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def flag(ada: Person) -> Json:
+    """A flag for gold users in production, which one of them has got, and not any more after it was turned off."""
+    project = await ada.api.create_project()
+    environment = await ada.api.get_environment(project)
+    flag = await ada.api.create_flag(environment, fallthrough="off")
+    await ada.api.create_rule(flag, rule_type="attributes", rule_value=None, conditions=[GOLD], name="Gold members")
+    await ada.api.create_flag(environment, key="other", name="Other")
+    await ada.api.create_flag(await ada.api.get_environment(project, "staging"), enabled=False)
+    await evaluate_and_record(ada, environment, ADA)
+    await ada.api.post(f"{flag_path(flag)}/toggle")
+    await evaluate_and_record(ada, environment, ADA, {"user_id": "user-7"})
+    await ada.api.post(f"{flag_path(flag)}/toggle")
+    return flag
+
+
+def user_page(flag: Json, query: str) -> str:
+    return f"/projects/{flag['project_id']}/user?{query}"
+
+
+async def test_a_recorded_answer_is_three_clicks_away_and_can_be_shared(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
+    await ada.sees_heading("Flags")
+    await page.keyboard.press("Control+k")
+    await page.get_by_placeholder("Go to a flag").fill("user-42")
+    await page.get_by_role("button", name="Look up the user user-42").click()
+    await ada.sees_heading("User user-42")
+    await ada.press("Today")
+    await page.get_by_role("region", name="Evaluations").get_by_role("link").last.click()
+    await ada.sees_heading("A recorded answer")
+    await expect(page.get_by_role("row", name="new-checkout")).to_contain_text("Matched attributes targeting rule")
+    await page.get_by_label("Search flags by key").fill("new-checkout")
+    await ada.sees("new-checkout was on for user-42.")
+    await expect(page).to_have_url(re.compile("flag=new-checkout"))
+    await page.goto(page.url)
+    await ada.sees("new-checkout was on for user-42.")
+    await expect(page.get_by_role("main")).to_contain_text("plan: gold")
+    await page.get_by_role("link", name="Changes to this flag before").click()
+    await ada.sees_heading("Audit")
+    await page.go_back()
+    await page.get_by_role("link", name="All about this user").click()
+    await ada.sees_heading("User user-42")
+
+
+async def test_a_users_page_shows_each_flag_now_and_why_in_every_environment(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await page.goto(user_page(flag, "id=user-42"))
+    now = page.get_by_role("region", name="Now")
+    row = now.get_by_role("row", name="new-checkout")
+    await expect(row.get_by_role("cell")).to_have_text(
+        ["OnMatched attributes targeting rule: Gold members", "OffFlag is globally disabled"]
+    )
+    await expect(now.get_by_role("row", name="other").get_by_role("cell").last).to_have_text("No such flag")
+    await expect(now.get_by_label("Attributes")).to_contain_text("plan: gold")
+    await expect(now.get_by_label("Attributes")).to_contain_text("no evaluation here; as kept in Production")
+    await now.get_by_label("Search flags by key").fill("other")
+    await expect(row).to_have_count(0)
+    await page.get_by_role("link", name="other in Production: On").click()
+    await ada.sees_heading("Other")
+
+
+async def test_what_changed_for_a_user_leads_to_both_answers(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await page.goto(user_page(flag, "email=ADA@acme.com"))
+    changes = page.get_by_role("region", name="What changed for this user")
+    await expect(changes.get_by_role("listitem")).to_have_count(1)
+    await expect(changes.get_by_role("listitem")).to_contain_text("new-checkout from On to Off")
+    await expect(changes.get_by_role("listitem")).to_contain_text("Flag is globally disabled")
+    await changes.get_by_role("link").first.click()
+    await ada.sees("new-checkout was off for user-42.")
+    await page.go_back()
+    await page.get_by_label("Environment", exact=True).select_option("staging")
+    await ada.sees("Nothing changed")
+    await page.get_by_label("Another day").fill("2020-02-29")
+    await ada.sees("No evaluations")
+    await expect(page).to_have_url(re.compile("day=2020-02-29"))
+
+
+async def test_unknown_users_and_evaluations_say_so(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await page.goto(user_page(flag, ""))
+    await ada.sees("Whom are you looking for?")
+    await page.get_by_label("User id or email").fill("nobody@acme.com")
+    await ada.press("Look up")
+    await ada.sees("no evaluation of this user is in the history")
+    here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    await page.goto(f"{here}/evaluations/{flag['id']}")
+    await ada.sees("This evaluation is not in the history")
+
+
+async def test_both_pages_are_accessible_and_fit_on_the_narrowest_phone(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await page.goto(user_page(flag, "id=user-42"))
+    await expect(page.get_by_role("region", name="What changed").get_by_role("listitem")).to_have_count(1)
+    await check_in_both_schemes(ada, "a user's page")
+    link = page.get_by_role("region", name="Evaluations").get_by_role("link").last
+    recorded = await link.get_attribute("href")
+    await page.goto(f"{recorded}?flag=new-checkout")
+    await ada.sees("new-checkout was on")
+    await check_in_both_schemes(ada, "a recorded answer")
+    await page.set_viewport_size({"width": 320, "height": 640})
+    for path in (user_page(flag, "id=user-42"), f"{recorded}?flag=new-checkout"):
+        await stays_within(ada, path)
