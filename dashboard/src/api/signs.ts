@@ -1,7 +1,7 @@
 /** The newest signs that something uses a flag: an evaluation here, or an application that evaluates it itself. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { client, type FlagPath } from "./client";
+import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask } from "./problem";
 
 const ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}";
@@ -17,6 +17,19 @@ export function newestEvaluationQuery(path: FlagPath) {
           params: { path, query: { limit: 1 } },
           signal,
         }),
+      );
+      return page.items[0] ?? null;
+    },
+  });
+}
+
+/** The newest evaluation in the environment, or null if there is none yet. */
+export function firstEvaluationQuery(path: EnvironmentPath) {
+  return queryOptions({
+    queryKey: ["evaluations", path.env_id, "first"],
+    queryFn: async ({ signal }) => {
+      const page = await ask(
+        client.GET(`${ENVIRONMENT}/evaluations`, { params: { path, query: { limit: 1 } }, signal }),
       );
       return page.items[0] ?? null;
     },

@@ -4,7 +4,7 @@ import { Button, Text, VisuallyHidden } from "@mantine/core";
 import { IconFunnelOff, IconFlag, IconPlus } from "../components/shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useDeferredValue, useMemo, useRef } from "react";
+import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { flagsQuery, useSwitchFlag } from "../api/flags";
 import { summaryQuery } from "../api/history";
 import { rulesByFlagQuery } from "../api/rules";
@@ -27,9 +27,12 @@ import { useGuard } from "../lib/useGuard";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 
+const FirstSteps = lazy(() => import("../components/flags/FirstSteps"));
 const NewFlagDialog = lateDialog(() =>
   import("../components/flags/NewFlagDialog").then((module) => module.NewFlagDialog),
 );
+
+const FEW = 5;
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/");
 
@@ -72,6 +75,9 @@ export function Flags() {
     </GuardedButton>
   );
   const isEmpty = flags?.length === 0;
+  // Once shown, the first steps stay while they are done.
+  const [isNew, setNew] = useState(false);
+  if (!isNew && flags && flags.length <= FEW && summary && Object.keys(summary.flags).length === 0) setNew(true);
   return (
     <Page
       title={t.flags.heading}
@@ -80,6 +86,11 @@ export function Flags() {
     >
       {error && !flags && <LoadFailed error={error} onRetry={refetch} />}
       {!flags && !error && <RowsSkeleton rows={9} height={52} />}
+      {isNew && flags && (
+        <Suspense fallback={null}>
+          <FirstSteps key={environment.id} path={path} environment={environment} flags={flags} />
+        </Suspense>
+      )}
       {isEmpty && (
         <Empty icon={<IconFlag size={22} />} title={t.flags.emptyHeading(environment.name)} text={t.flags.emptyText}>
           {create}

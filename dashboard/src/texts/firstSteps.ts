@@ -1,0 +1,16 @@
+export const firstSteps = {
+  heading: "First steps",
+  hide: "Hide the first steps",
+  done: (title: string) => `Done: ${title}`,
+  open: (title: string) => `To do: ${title}`,
+  project: "Create a project",
+  flag: "Create a flag",
+  flagText: "A flag is off until you turn it on.",
+  evaluation: (environment: string) => `Ask for it in your program, in ${environment}`,
+  use: (flag: string) => `Programs that ask for ${flag}`,
+  waiting: "Waiting for your first evaluation…",
+  evaluated: (user: string | null) => `Evaluated for ${user ?? "a user without id and email"}.`,
+  history: "Show it in the history",
+  on: "Turn the flag on",
+  onText: "The next evaluation has the new state, in every instance.",
+};
