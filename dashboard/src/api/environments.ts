@@ -28,7 +28,7 @@ export function inOrder(environments: readonly Environment[]): Environment[] {
 
 export function useCreateEnvironment(projectId: string) {
   return useMutation({
-    mutationFn: (body: { name: string; key: string }) =>
+    mutationFn: (body: { name: string; key: string; copy_from: string | null; all_off: boolean }) =>
       ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
     onSuccess: useRefresh(projectId),
   });

@@ -23,13 +23,30 @@ export function flagQuery(path: FlagPath) {
   });
 }
 
+interface Creation {
+  readonly body: NewFlag;
+  /** The ids of other environments in which the flag is created as well. */
+  readonly alsoIn: readonly string[];
+}
+
+/** Creates a flag in an environment and in others, or in none of them; returns that of the environment. */
+async function createFlags(path: EnvironmentPath, body: NewFlag, alsoIn: readonly string[]): Promise<Flag> {
+  const params = { path: { project_id: path.project_id } };
+  const environments = [path.env_id, ...alsoIn];
+  const [flag] = await ask(
+    client.POST("/api/projects/{project_id}/flags", { params, body: { ...body, environments } }),
+  );
+  return flag as Flag;
+}
+
 export function useCreateFlag(path: EnvironmentPath) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: (body: NewFlag) => ask(client.POST(BASE, { params: { path }, body })),
+    mutationFn: ({ body, alsoIn }: Creation) =>
+      alsoIn.length > 0 ? createFlags(path, body, alsoIn) : ask(client.POST(BASE, { params: { path }, body })),
     onSuccess: (flag) => {
       cache.setQueryData(flagQuery({ ...path, flag_id: flag.id }).queryKey, flag);
-      return cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
+      return cache.invalidateQueries({ queryKey: ["flags"] });
     },
   });
 }

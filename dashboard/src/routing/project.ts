@@ -8,6 +8,7 @@ import { NotFound } from "../components/shared/ProblemPage";
 import { EnvironmentFrame } from "../components/projects/EnvironmentFrame";
 import { ProjectFrame } from "../components/projects/ProjectFrame";
 import type { AuditSearch } from "../lib/auditFilter";
+import type { CompareSearch } from "../lib/comparisons";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
@@ -62,6 +63,12 @@ const user = createRoute({
   path: "/user",
   validateSearch: (raw): PersonSearch => raw,
   component: lazyPage(() => import("../routes/Person"), "Person"),
+});
+const compare = createRoute({
+  getParentRoute: () => project,
+  path: "/compare",
+  validateSearch: (raw): CompareSearch => raw,
+  component: lazyPage(() => import("../routes/Compare"), "Compare"),
 });
 const members = createRoute({
   getParentRoute: () => project,
@@ -135,6 +142,7 @@ export const projectRoutes = project.addChildren([
   segments,
   audit,
   user,
+  compare,
   members,
   projectTokens,
   sdkKeys,

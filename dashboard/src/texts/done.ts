@@ -13,5 +13,6 @@ export const done = {
   unarchived: ({ name }: Done) => `${name} is back in the answers.`,
   ruleChanged: () => "The rule was changed.",
   ruleDeleted: () => "The rule was deleted.",
+  copied: ({ name }: Done) => name,
   rulesMoved: () => "The order of the rules was changed.",
 };

@@ -1,12 +1,15 @@
-import { Checkbox, Modal } from "@mantine/core";
+import { Checkbox, Group, Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import type { EnvironmentPath } from "../../api/client";
 import { useCreateFlag } from "../../api/flags";
 import { described } from "../../lib/described";
 import { proposeFlagKey } from "../../lib/proposeKey";
 import type { DialogProps } from "../../lib/useDialog";
+import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { creation as texts } from "../../texts/compare";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameAndKeyFields } from "../shared/fields";
 
@@ -23,9 +26,11 @@ export function NewFlagDialog(props: Props) {
 function NewFlag({ path, onClose }: Props) {
   const navigate = useNavigate();
   const create = useCreateFlag(path);
+  const others = useEnvironments().filter((each) => each.id !== path.env_id);
+  const [alsoIn, setAlsoIn] = useState<string[]>([]);
   const form = useForm({ initialValues: { name: "", key: "", description: "", enabled: false } });
   const submit = async (values: typeof form.values) => {
-    const flag = await create.mutateAsync({ ...described(values), rollout_percentage: 0 });
+    const flag = await create.mutateAsync({ body: { ...described(values), rollout_percentage: 0 }, alsoIn });
     onClose();
     await navigate({
       to: "/projects/$projectId/environments/$environmentId/flags/$flagId",
@@ -42,6 +47,15 @@ function NewFlag({ path, onClose }: Props) {
       />
       <DescriptionField {...form.getInputProps("description")} />
       <Checkbox label={t.flags.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
+      {others.length > 0 && (
+        <Checkbox.Group label={texts.alsoIn} value={alsoIn} onChange={setAlsoIn}>
+          <Group gap="sm" mt={6} mah={160} style={{ overflow: "auto" }}>
+            {others.map((each) => (
+              <Checkbox key={each.id} value={each.id} label={each.name} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+      )}
     </DialogForm>
   );
 }

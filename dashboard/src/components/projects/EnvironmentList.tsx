@@ -8,6 +8,7 @@ import { useDeleteEnvironment, useRenameEnvironment } from "../../api/environmen
 import { useDialog } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { compare } from "../../texts/compare";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { DialogForm } from "../shared/DialogForm";
 import { EnvironmentBadge } from "./EnvironmentBadge";
@@ -45,6 +46,11 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
       >
         {t.settings.environmentNew}
       </GuardedButton>
+      {environments.length > 1 && (
+        <AnchorLink to="/projects/$projectId/compare" params={{ projectId }}>
+          {compare.heading}
+        </AnchorLink>
+      )}
       <NewEnvironmentDialog projectId={projectId} {...creation.props} />
     </Stack>
   );

@@ -1,9 +1,11 @@
-import { Modal } from "@mantine/core";
+import { Checkbox, Modal, Select } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useCreateEnvironment } from "../../api/environments";
 import { proposeEnvironmentKey } from "../../lib/proposeKey";
 import type { DialogProps } from "../../lib/useDialog";
+import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { creation as texts } from "../../texts/compare";
 import { DialogForm } from "../shared/DialogForm";
 import { NameAndKeyFields } from "../shared/fields";
 
@@ -19,9 +21,11 @@ export function NewEnvironmentDialog(props: Props) {
 
 function NewEnvironment({ projectId, onClose }: Props) {
   const create = useCreateEnvironment(projectId);
-  const form = useForm({ initialValues: { name: "", key: "" } });
+  const environments = useEnvironments();
+  const form = useForm({ initialValues: { name: "", key: "", copy_from: null as string | null, all_off: false } });
+  const { copy_from: origin } = form.values;
   const submit = async (values: typeof form.values) => {
-    await create.mutateAsync(values);
+    await create.mutateAsync({ ...values, all_off: values.all_off && values.copy_from !== null });
     onClose();
   };
   return (
@@ -32,6 +36,16 @@ function NewEnvironment({ projectId, onClose }: Props) {
         placeholder={t.settings.environmentPlaceholder}
         keyHint={t.settings.environmentKeyHint}
       />
+      {environments.length > 0 && (
+        <Select
+          label={texts.copyFrom}
+          placeholder={texts.noFlags}
+          data={environments.map((each) => ({ value: each.id, label: each.name }))}
+          clearable
+          {...form.getInputProps("copy_from")}
+        />
+      )}
+      {origin !== null && <Checkbox label={texts.allOff} {...form.getInputProps("all_off", { type: "checkbox" })} />}
     </DialogForm>
   );
 }

@@ -16,6 +16,7 @@ import { foundActions } from "../../lib/paletteFilter";
 import { onPaletteWish } from "../../lib/paletteWish";
 import { meantBy } from "../../lib/person";
 import { t } from "../../texts";
+import { compare } from "../../texts/compare";
 import { people } from "../../texts/people";
 import classes from "./Palette.module.css";
 
@@ -156,6 +157,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
             id: "segments",
             label: t.shell.segments,
             onClick: () => navigate({ to: "/projects/$projectId/segments", params }),
+          },
+          {
+            id: "compare",
+            label: compare.heading,
+            onClick: () => navigate({ to: "/projects/$projectId/compare", params }),
           },
           {
             id: "members",

@@ -1,0 +1,125 @@
+/** A flag that two environments have differently, or only one of them. */
+
+import { Checkbox, Text } from "@mantine/core";
+import type { Environment } from "../../api/client";
+import type { Comparison } from "../../api/comparisons";
+import { differingFields, differingRules, ruleInWords } from "../../lib/comparisons";
+import { t } from "../../texts";
+import { changes as changeTexts } from "../../texts/changes";
+import { compare as texts } from "../../texts/compare";
+import { AnchorLink } from "../shared/links";
+import classes from "./Differences.module.css";
+
+const RULES_SHOWN = 10;
+
+export interface Pair {
+  readonly origin: Environment;
+  readonly target: Environment;
+}
+
+interface Props {
+  readonly projectId: string;
+  readonly pair: Pair;
+  readonly item: Comparison;
+  readonly ticked: boolean;
+  /** Without it, the flag cannot be copied. */
+  readonly onTick?: ((ticked: boolean) => void) | undefined;
+}
+
+export function DifferenceRow({ projectId, pair, item, ticked, onTick }: Props) {
+  const name = (item.from ?? item.to)?.name ?? item.flag_key;
+  const places = [
+    { environment: pair.origin, flag: item.from },
+    { environment: pair.target, flag: item.to },
+  ];
+  const other = item.from ? pair.target : pair.origin;
+  return (
+    <li className={classes.row}>
+      {onTick ? (
+        <Checkbox
+          aria-label={texts.tick(name)}
+          checked={ticked}
+          onChange={(event) => onTick(event.currentTarget.checked)}
+        />
+      ) : (
+        <span />
+      )}
+      <div className={classes.head}>
+        <Text span fw={570}>
+          {name}
+        </Text>
+        <code className={classes.key}>{item.flag_key}</code>
+        {places.map(
+          ({ environment, flag }) =>
+            flag && (
+              <AnchorLink
+                key={environment.id}
+                size="sm"
+                to="/projects/$projectId/environments/$environmentId/flags/$flagId"
+                params={{ projectId, environmentId: environment.id, flagId: flag.id }}
+                aria-label={texts.open(texts.place(environment.name, flag.enabled ? t.on : t.off), name)}
+              >
+                {texts.place(environment.name, flag.enabled ? t.on : t.off)}
+              </AnchorLink>
+            ),
+        )}
+        {item.archived_in_other && (
+          <Text span size="sm" c="dimmed">
+            {texts.archived(other.name)}
+          </Text>
+        )}
+      </div>
+      {item.place === "both" && <Details pair={pair} item={item} />}
+    </li>
+  );
+}
+
+function Details({ pair, item }: Pick<Props, "pair" | "item">) {
+  const rules = differingRules(item);
+  return (
+    <table className={classes.details}>
+      <thead>
+        <tr>
+          <th scope="col">{texts.field}</th>
+          <th scope="col">{pair.origin.name}</th>
+          <th scope="col">{pair.target.name}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differingFields(item).map(({ field, before, after }) => (
+          <tr key={field}>
+            <th scope="row">{changeTexts.fields[field] ?? field}</th>
+            <td>{before ?? texts.none}</td>
+            <td>{after ?? texts.none}</td>
+          </tr>
+        ))}
+        {rules && (
+          <tr>
+            <th scope="row">{texts.rules}</th>
+            <td>
+              <RuleSentences sentences={rules.from.map(ruleInWords)} />
+            </td>
+            <td>
+              <RuleSentences sentences={rules.to.map(ruleInWords)} />
+            </td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function RuleSentences({ sentences }: { sentences: readonly string[] }) {
+  if (sentences.length === 0) return texts.none;
+  return (
+    <>
+      <ol className={classes.rules}>
+        {/* A rule has no other identity here than its place. */}
+        {sentences.slice(0, RULES_SHOWN).map((sentence, place) => (
+          <li key={place}>{sentence}</li>
+        ))}
+      </ol>
+      {sentences.length > RULES_SHOWN && texts.moreRules(sentences.length - RULES_SHOWN)}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import type { Comparison, CopyAlteration } from "../api/comparisons";
+import {
+  alteredFields,
+  byFlag,
+  chosenPair,
+  differingFields,
+  differingRules,
+  ruleInWords,
+  undoable,
+} from "./comparisons";
+
+const RULE = {
+  rule_type: "user_id",
+  rule_value: "ada",
+  priority: 0,
+  enabled: true,
+  name: null,
+  conditions: [],
+  rollout_percentage: 100,
+  variant: null,
+} as const;
+
+function environment(id: string) {
+  return { id, name: id, key: id, created_at: "2026-11-20T10:00:00Z" };
+}
+
+function alteration(action: string, fields: CopyAlteration["fields"] = []): CopyAlteration {
+  return { change_id: "7", action, resource_id: "r", flag_id: "f", flag_key: "checkout", fields };
+}
+
+test("the second environment is compared with the first unless others are chosen", () => {
+  const [a, b, c] = [environment("a"), environment("b"), environment("c")];
+  const all = [a, b, c];
+  expect(chosenPair(all, {})).toEqual({ origin: b, target: a });
+  expect(chosenPair(all, { from: "c" })).toEqual({ origin: c, target: a });
+  expect(chosenPair(all, { from: "a", to: "c" })).toEqual({ origin: a, target: c });
+  expect(chosenPair(all, { from: "a", to: "a" })).toEqual({ origin: a, target: b });
+  expect(chosenPair(all, { from: "gone", to: "b" })).toEqual({ origin: a, target: b });
+  expect(chosenPair([a], {})).toBeNull();
+});
+
+test("differing fields are in words, and rules are apart", () => {
+  const item = {
+    fields: [
+      { field: "enabled", from: true, to: false },
+      { field: "tags", from: ["a"], to: [] },
+      { field: "rules", from: [RULE], to: [] },
+    ],
+  } as unknown as Comparison;
+  expect(differingFields(item)).toEqual([
+    { field: "enabled", before: "On", after: "Off" },
+    { field: "tags", before: "a", after: null },
+  ]);
+  expect(differingRules(item)).toEqual({ from: [RULE], to: [] });
+});
+
+test("a rule says all that distinguishes it", () => {
+  expect(ruleInWords({ ...RULE, conditions: [] })).toBe("If the user id is ada, priority 0");
+  const rule = { ...RULE, conditions: [], name: "Few", enabled: false, rollout_percentage: 5, variant: "red" };
+  expect(ruleInWords(rule)).toBe("Few: If the user id is ada, for 5% of them, gives red, off, priority 0");
+});
+
+test("the share of a rule is not a rollout", () => {
+  const fields = [{ field: "rollout_percentage", before: 100, after: 50 }];
+  expect(alteredFields(alteration("rule.updated", fields))[0]?.field).toBe("share");
+  expect(alteredFields(alteration("flag.updated", fields))[0]?.field).toBe("rollout_percentage");
+});
+
+test("only a copy that has created nothing can be undone", () => {
+  expect(undoable([alteration("flag.toggled"), alteration("rule.deleted")])).toEqual(["7", "7"]);
+  expect(undoable([alteration("flag.updated"), alteration("rule.created")])).toEqual([]);
+  expect(byFlag([alteration("flag.updated"), alteration("rule.created")]).get("checkout")).toHaveLength(2);
+});
