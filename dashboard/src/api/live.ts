@@ -5,7 +5,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { concernedBy, newOnes } from "../lib/recentChanges";
-import { readEvents } from "../lib/eventStream";
+import { inTime, readEvents } from "../lib/eventStream";
 import type { Change } from "./changes";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { environmentsQuery } from "./environments";
@@ -19,82 +19,101 @@ const RECENT = 20;
 const MOST_FLAGS = 5; // that are loaded one by one
 const BETWEEN_MILLISECONDS = 300; // however fast changes follow each other
 const POLL_MILLISECONDS = 5_000;
+const POLLS = 6; // until the next attempt to open a stream
 const REOPEN_MILLISECONDS = 500;
-const SILENCE_MILLISECONDS = 25_000; // the server sends a comment every ten seconds
+const PATIENCE = { firstMilliseconds: 5_000, nextMilliseconds: 25_000 }; // there is a comment every ten seconds
+const JUST_NOW_MILLISECONDS = 30_000;
+const LISTS = ["flags", "archived-flags"];
+
+/** The newest change of each environment of which a page has heard. */
+const known = new Map<string, string>();
 
 /** Follows the changes until the signal is aborted, or the environment can no longer be read. */
 export async function followChanges(cache: QueryClient, path: EnvironmentPath, left: AbortSignal): Promise<void> {
-  const catchUp = once(makeCatchUp(cache, path, left), left);
+  const catchUp = again(() => readTrail(cache, path, left), left);
   while (!left.aborted) {
-    const wasOpen = await readStream(path, left, () => void catchUp());
-    await pause(wasOpen ? REOPEN_MILLISECONDS : POLL_MILLISECONDS, left);
-    if (!wasOpen && !(await catchUp())) return;
+    if (await readStream(path, left, () => void catchUp())) {
+      await pause(REOPEN_MILLISECONDS, left);
+      continue;
+    }
+    for (let polls = 0; polls < POLLS && !left.aborted; polls += 1) {
+      await pause(POLL_MILLISECONDS, left);
+      if (!(await catchUp())) return;
+    }
   }
 }
 
 /** Calls back for each event of a stream; returns whether it was opened, after its end. */
 async function readStream(path: EnvironmentPath, left: AbortSignal, onEvent: () => void): Promise<boolean> {
-  let isOpen = false;
+  const given = new AbortController();
   try {
-    const stream = await ask(client.GET(`${BASE}/events`, { params: { path }, signal: left, parseAs: "stream" }));
-    await readEvents(stream as ReadableStream<Uint8Array>, SILENCE_MILLISECONDS, () => {
-      isOpen = true;
-      onEvent();
-    });
-  } catch {
-    // Without a connection, or with a proxy that keeps the events to itself, the audit trail is read instead.
-    return false;
-  }
-  return isOpen;
-}
-
-/** Makes a function that loads what has changed since it was last called; it returns whether that was possible. */
-function makeCatchUp(cache: QueryClient, path: EnvironmentPath, left: AbortSignal): () => Promise<boolean> {
-  let known: string | null = null;
-  return async () => {
-    const query = { limit: RECENT };
-    try {
-      const { items } = await ask(client.GET(`${BASE}/changes`, { params: { path, query }, signal: left }));
-      const before = known;
-      known = items[0]?.id ?? "";
-      if (before !== null) await loadAgain(cache, path, newOnes(items, before), left);
-    } catch (error) {
-      if (left.aborted) return false;
-      return !(error instanceof Problem) || error.status === 0 || error.status === 429 || error.status >= 500;
-    }
+    const signal = AbortSignal.any([left, given.signal]);
+    const answer = ask(client.GET(`${BASE}/events`, { params: { path }, signal, parseAs: "stream" }));
+    const stream = await inTime(answer, PATIENCE.firstMilliseconds);
+    await readEvents(stream as unknown as ReadableStream<Uint8Array>, PATIENCE, onEvent);
     return true;
-  };
+  } catch {
+    // Without a connection, or with a proxy that collects the events, the audit trail is read instead.
+    return false;
+  } finally {
+    given.abort();
+  }
 }
 
+/** Loads what the audit trail says has changed since the last time; returns whether the trail may be read. */
+async function readTrail(cache: QueryClient, path: EnvironmentPath, left: AbortSignal): Promise<boolean> {
+  try {
+    const call = client.GET(`${BASE}/changes`, { params: { path, query: { limit: RECENT } }, signal: left });
+    const { items } = await ask(call);
+    const before = known.get(path.env_id);
+    const changes = before === undefined ? firstOnes(items, (await call).response) : newOnes(items, before);
+    known.set(path.env_id, items[0]?.id ?? "");
+    await loadAgain(cache, path, changes, left);
+  } catch (error) {
+    return !(error instanceof Problem) || error.status === 0 || error.status === 429 || error.status >= 500;
+  }
+  return true;
+}
+
+/** None, unless one was so recent that the page may have been loaded before it: then all may have been. */
+function firstOnes(changes: readonly Change[], { headers }: Response): readonly Change[] | null {
+  const age = Date.parse(headers.get("date") ?? "") - Date.parse(changes[0]?.at ?? "");
+  return age < JUST_NOW_MILLISECONDS ? null : [];
+}
+
+/** Loads again what changes concern; everything if they are not known, or if one cannot be loaded. */
 async function loadAgain(
   cache: QueryClient,
   path: EnvironmentPath,
   changes: readonly Change[] | null,
   left: AbortSignal,
 ): Promise<void> {
-  if (changes?.length === 0) {
-    // The environment has another state without a change of its own: a segment has changed.
-    await cache.invalidateQueries({ queryKey: segmentsQuery(path.project_id).queryKey });
-    return;
-  }
+  // Changes of segments are not in the trail of an environment.
+  void cache.invalidateQueries({ queryKey: segmentsQuery(path.project_id).queryKey });
+  if (changes?.length === 0) return;
   // What has been pressed, but not answered, shows the state that was asked for.
-  while (cache.isMutating() > 0) await pause(BETWEEN_MILLISECONDS, left);
+  while (cache.isMutating() > 0 && !left.aborted) await pause(BETWEEN_MILLISECONDS, left);
   void cache.invalidateQueries({ queryKey: ["changes"] });
   const concerned = changes && concernedBy(changes);
   if (!concerned || concerned.flags.length + concerned.rules.length > MOST_FLAGS) {
-    for (const key of ["flags", "archived-flags", "rules-by-flag", "flag", "rules"]) {
-      void cache.invalidateQueries({ queryKey: [key] });
-    }
+    loadEverything(cache);
     return;
   }
   if (concerned.environment) void cache.invalidateQueries({ queryKey: environmentsQuery(path.project_id).queryKey });
-  if (concerned.lists) {
-    for (const key of ["flags", "archived-flags"]) void cache.invalidateQueries({ queryKey: [key, path.env_id] });
-    for (const id of concerned.flags) void cache.invalidateQueries({ queryKey: ["flag", id] });
-  } else {
-    await Promise.all(concerned.flags.map((id) => loadFlag(cache, { ...path, flag_id: id })));
+  if (concerned.lists) for (const key of LISTS) void cache.invalidateQueries({ queryKey: [key, path.env_id] });
+  try {
+    await Promise.all([
+      ...concerned.flags.map((id) => loadFlag(cache, { ...path, flag_id: id })),
+      ...concerned.rules.map((id) => loadRules(cache, { ...path, flag_id: id })),
+    ]);
+  } catch {
+    loadEverything(cache);
   }
-  await Promise.all(concerned.rules.map((id) => loadRules(cache, { ...path, flag_id: id })));
+}
+
+/** Marks flags and rules as outdated. Those that are shown are loaded again, as often as it takes. */
+function loadEverything(cache: QueryClient): void {
+  for (const key of [...LISTS, "rules-by-flag", "flag", "rules"]) void cache.invalidateQueries({ queryKey: [key] });
 }
 
 async function loadFlag(cache: QueryClient, path: FlagPath): Promise<void> {
@@ -105,8 +124,8 @@ async function loadRules(cache: QueryClient, path: FlagPath): Promise<void> {
   keepRules(cache, path, await cache.query({ ...rulesQuery(path), staleTime: 0 }));
 }
 
-/** Calls a function that is running once more after it, however often it is called meanwhile. */
-function once(work: () => Promise<boolean>, left: AbortSignal): () => Promise<boolean> {
+/** Repeats a function that is called while it runs, once it is done; however often it was called. */
+function again(work: () => Promise<boolean>, left: AbortSignal): () => Promise<boolean> {
   let isWanted = false;
   let running: Promise<boolean> | null = null;
   const run = async (): Promise<boolean> => {
@@ -128,10 +147,12 @@ function once(work: () => Promise<boolean>, left: AbortSignal): () => Promise<bo
 
 function pause(milliseconds: number, left: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    left.addEventListener("abort", () => {
+    const end = (): void => {
       clearTimeout(timer);
+      left.removeEventListener("abort", end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, milliseconds);
+    left.addEventListener("abort", end);
   });
 }

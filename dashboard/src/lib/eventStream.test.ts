@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { readEvents } from "./eventStream";
 
+const PATIENCE = { firstMilliseconds: 1_000, nextMilliseconds: 1_000 };
+
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 function streamOf(...parts: readonly string[]): ReadableStream<Uint8Array> {
@@ -17,7 +19,7 @@ describe("a stream of events", () => {
     const onEvent = vi.fn();
     await readEvents(
       streamOf("retry: 700\n\nid: 1\nevent: revision\nda", "ta: 1\n", "\nid: 2\ndata: 2\n\n"),
-      1_000,
+      PATIENCE,
       onEvent,
     );
     expect(onEvent).toHaveBeenCalledTimes(2);
@@ -25,17 +27,25 @@ describe("a stream of events", () => {
 
   it("has no events in its comments", async () => {
     const onEvent = vi.fn();
-    await readEvents(streamOf(":\n\n", ":\n\n"), 1_000, onEvent);
+    await readEvents(streamOf(":\n\n", ":\n\n"), PATIENCE, onEvent);
     expect(onEvent).not.toHaveBeenCalled();
   });
 
   it("is given up when nothing comes any more", async () => {
     const silent = new ReadableStream<Uint8Array>();
-    await expect(readEvents(silent, 10, () => undefined)).rejects.toThrow("silent");
+    const patience = { ...PATIENCE, firstMilliseconds: 10 };
+    await expect(readEvents(silent, patience, () => undefined)).rejects.toThrow("silent");
+  });
+
+  it("is given up when it falls silent after an event", async () => {
+    const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes("data: 1\n\n")) });
+    const onEvent = vi.fn();
+    await expect(readEvents(stream, { ...PATIENCE, nextMilliseconds: 10 }, onEvent)).rejects.toThrow("silent");
+    expect(onEvent).toHaveBeenCalledOnce();
   });
 
   it("ends with the failure of its connection", async () => {
     const broken = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new TypeError("reset")) });
-    await expect(readEvents(broken, 1_000, () => undefined)).rejects.toThrow("reset");
+    await expect(readEvents(broken, PATIENCE, () => undefined)).rejects.toThrow("reset");
   });
 });

@@ -1,21 +1,30 @@
 /** Reads streams of server-sent events. */
 
+/** How long nothing may come: at the beginning, and later. */
+export interface Patience {
+  readonly firstMilliseconds: number;
+  readonly nextMilliseconds: number;
+}
+
 /**
  * Calls back for every event in a stream until the stream ends; comments are not events.
  *
- * Throws when the connection breaks, or when nothing has come for so long that it must have been lost.
+ * Throws when the connection breaks, or when nothing has come for so long that it must have been lost, or that a proxy
+ * must be collecting the events.
  */
 export async function readEvents(
   stream: ReadableStream<Uint8Array>,
-  silenceMilliseconds: number,
+  { firstMilliseconds, nextMilliseconds }: Patience,
   onEvent: () => void,
 ): Promise<void> {
   const reader = stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
+  let patience = firstMilliseconds;
   try {
     for (;;) {
-      const { done, value } = await inTime(reader.read(), silenceMilliseconds);
+      const { done, value } = await inTime(reader.read(), patience);
       if (done) return;
+      patience = nextMilliseconds;
       const blocks = (rest + value).split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) if (/^data:/m.test(block)) onEvent();
@@ -25,7 +34,8 @@ export async function readEvents(
   }
 }
 
-function inTime<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+/** The result of a promise; throws if there is none in time. */
+export function inTime<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error("The stream is silent.")), milliseconds);

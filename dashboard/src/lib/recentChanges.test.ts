@@ -42,6 +42,15 @@ describe("recent changes", () => {
     expect(concernedBy([change("1", action)]).lists).toBe(true);
   });
 
+  it("do not concern a flag that is gone", () => {
+    const changes = [
+      change("3", "flag.deleted", "a"),
+      change("2", "rule.created", "a"),
+      change("1", "flag.toggled", "a"),
+    ];
+    expect(concernedBy(changes)).toEqual({ lists: true, flags: [], rules: [], environment: false });
+  });
+
   it("concern the environment itself if they name no flag", () => {
     expect(concernedBy([change("1", "environment.updated", null)])).toMatchObject({ environment: true, flags: [] });
   });

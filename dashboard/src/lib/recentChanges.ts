@@ -21,8 +21,11 @@ export interface Concerned {
 const OF_LISTS = ["flag.created", "flag.deleted", "flag.archived", "flag.unarchived"];
 
 export function concernedBy(changes: readonly Change[]): Concerned {
+  const deleted = new Set(changes.filter((each) => each.action === "flag.deleted").map((each) => each.flag_id));
   const idsOf = (matching: (change: Change) => boolean) => [
-    ...new Set(changes.filter(matching).flatMap((each) => each.flag_id ?? [])),
+    ...new Set(
+      changes.filter((each) => matching(each) && !deleted.has(each.flag_id)).flatMap((each) => each.flag_id ?? []),
+    ),
   ];
   return {
     lists: changes.some((each) => OF_LISTS.includes(each.action)),

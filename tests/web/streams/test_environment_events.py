@@ -1,11 +1,13 @@
 """The stream by which the dashboard learns at once that an environment has changed."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from uuid import uuid4
 
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.web.management.events import MOST_STREAMS
 from flagstaff.web.management.slots import AT_ONCE
 from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock
@@ -108,6 +110,25 @@ async def test_streams_leave_an_account_its_slots_for_reading(
     streams = [await follow(streamer, ada, environment) for _ in range(AT_ONCE + 1)]
     assert [(await stream.next())["event"] for stream in streams] == ["revision"] * (AT_ONCE + 1)
     assert (await ada.get(environment_path(environment))).status_code == 200
+
+
+async def test_an_account_opens_only_so_many_streams_and_another_when_one_has_ended(
+    flagstaff: Flagstaff, streamer: Streamer, ada: Caller, environment: Json
+) -> None:
+    headers = {"authorization": ada.headers["authorization"]}
+    async with AsyncExitStack() as others:
+        for _ in range(MOST_STREAMS - 1):
+            await others.enter_async_context(streamer.client.stream("GET", events_path(environment), headers=headers))
+        async with streamer.client.stream("GET", events_path(environment), headers=headers) as last:
+            assert last.status_code == 200
+            refused = await streamer.client.get(events_path(environment), headers=headers)
+            assert refused.status_code == 429
+            assert refused.headers["retry-after"]
+        async with asyncio.timeout(20):
+            while len(flagstaff.streams) == MOST_STREAMS:
+                await asyncio.sleep(0.001)
+        async with streamer.client.stream("GET", events_path(environment), headers=headers) as again:
+            assert again.status_code == 200
 
 
 async def test_a_stream_ends_after_five_minutes(

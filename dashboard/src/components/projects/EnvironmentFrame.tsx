@@ -16,7 +16,11 @@ export function EnvironmentFrame() {
       if (isSeen && left === null) {
         left = new AbortController();
         const { signal } = left;
-        void import("../../api/live").then(({ followChanges }) => followChanges(cache, path, signal));
+        import("../../api/live")
+          .then(({ followChanges }) => followChanges(cache, path, signal))
+          .catch(() => {
+            left = null; // the code is not there, such as after an upgrade: the next time the page is seen
+          });
       } else if (!isSeen) {
         left?.abort();
         left = null;

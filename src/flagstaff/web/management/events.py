@@ -1,5 +1,6 @@
 """HTTP of an environment's events, by which the dashboard learns at once of what others have changed."""
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -10,7 +11,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flagstaff.domain.errors import not_found
+from flagstaff.domain.errors import Code, Error, not_found
 from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.snapshots import Snapshots
@@ -23,6 +24,9 @@ from flagstaff.web.management.ids import Id
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Environments"])
 
+MOST_STREAMS = 30
+"""How many streams of an account may be open at one instance, so that an account cannot take all connections."""
+_RETRY_SECONDS = 30
 _KIND = "dashboard"
 _NAME = "revision"
 _OPEN_FOR = timedelta(minutes=5)
@@ -41,11 +45,20 @@ class Events:
     """Opens the streams. `find` finds the snapshot of a project's environment, loaded first if necessary."""
 
     def __init__(self, snapshots: Snapshots, streams: Streams, now: Callable[[], datetime]) -> None:
+        self._open: Counter[UUID] = Counter()  # streams of accounts
         self._snapshots = snapshots
         self._streams = streams
         self._now = now
 
-    async def serve(self, project_id: UUID, environment_id: UUID, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(
+        self,
+        account_id: UUID,
+        project_id: UUID,
+        environment_id: UUID,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Serve a stream until its client leaves or its time is over."""
         topic = Topic(_KIND, project_id, environment_id)
 
@@ -55,13 +68,22 @@ class Events:
             return _revision(environment)
 
         make_stream = partial(Stream, key_id=None, expires_at=self._now() + _OPEN_FOR)
-        end = partial(self._streams.close, topic)
+        self._open[account_id] += 1
+
+        def end(stream: Stream) -> None:
+            self._open[account_id] -= 1
+            self._open += Counter()  # forgets accounts without streams
+            self._streams.close(topic, stream)
+
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
-    async def require(self, project_id: UUID, environment_id: UUID) -> None:
-        """Raise Error UNAVAILABLE or NOT_FOUND if no stream can be opened now."""
+    async def require(self, account_id: UUID, project_id: UUID, environment_id: UUID) -> None:
+        """Raise Error UNAVAILABLE, NOT_FOUND or LIMITED if no stream can be opened now."""
         self._streams.require_open()
         await self._find(project_id, environment_id)
+        if self._open[account_id] >= MOST_STREAMS:
+            message = f"This account has {MOST_STREAMS} streams open. Close one, or try again later."
+            raise Error(Code.LIMITED, message, retry_after_seconds=_RETRY_SECONDS)
 
     async def _find(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot:
         project = await self._snapshots.find(project_id)
@@ -118,8 +140,9 @@ async def follow_environment(
     ends a stream after five minutes at most: connect again then.
     """
     await environments.get_environment(actor, project_id, env_id)
-    await events.require(project_id, env_id)
-    return _EventStream(partial(events.serve, project_id, env_id))
+    assert actor.account_id is not None
+    await events.require(actor.account_id, project_id, env_id)
+    return _EventStream(partial(events.serve, actor.account_id, project_id, env_id))
 
 
 def _revision(environment: EnvironmentSnapshot) -> bytes:
