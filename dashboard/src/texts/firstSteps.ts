@@ -7,7 +7,7 @@ export const firstSteps = {
   flag: "Create a flag",
   flagText: "A flag is off until you turn it on.",
   evaluation: (environment: string) => `Ask for it in your program, in ${environment}`,
-  use: (flag: string) => `Programs that ask for ${flag}`,
+  use: "Show programs that ask for it",
   waiting: "Waiting for your first evaluation…",
   evaluated: (user: string | null) => `Evaluated for ${user ?? "a user without id and email"}.`,
   history: "Show it in the history",

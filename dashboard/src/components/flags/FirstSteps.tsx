@@ -63,7 +63,7 @@ export default function FirstSteps({ path, environment, flags }: Props) {
               search={toFlagPage({ tab: "code" })}
               inherit
             >
-              {texts.use(flag.name)}
+              {texts.use}
             </AnchorLink>
           )}
         </Step>
