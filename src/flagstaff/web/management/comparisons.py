@@ -13,7 +13,7 @@ from flagstaff.services.comparisons import Comparisons
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import GivenId, Id
-from flagstaff.web.management.lists import Listing, ListQuery
+from flagstaff.web.management.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.web.management.schemas import Uuid
 
 router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comparisons"])
@@ -72,7 +72,7 @@ def _view(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-_listing = Listing(_view, lambda comparison: (comparison.key,), tuple[str])
+_listing = Listing(_view, lambda comparison: (comparison.key,), BY_FLAG_KEY)
 
 
 async def _comparisons(request: Request) -> Comparisons:

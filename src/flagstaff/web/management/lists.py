@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.domain.errors import invalid_field
+from flagstaff.domain.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH
 from flagstaff.domain.lists import Window
 from flagstaff.web.edge.responses import json_array_response, json_array_stream
 from flagstaff.web.management.schemas import Text
@@ -45,6 +46,8 @@ ListPart = Annotated[ListQuery, Query()]
 AwareDatetime = Annotated[datetime, msgspec.Meta(tz=True)]
 BY_AGE: Any = tuple[AwareDatetime, UUID]
 """The position in a list that is ordered by time of creation and id."""
+BY_FLAG_KEY: Any = tuple[Annotated[str, msgspec.Meta(pattern=FLAG_KEY_PATTERN, max_length=KEY_MAX_LENGTH)]]
+"""The position in a list that is ordered by the keys of flags. Another text could be one that no database takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,10 @@
 from functools import partial
 from typing import Annotated, Any
 
-import msgspec
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.domain.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
@@ -17,7 +15,7 @@ from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import Id
-from flagstaff.web.management.lists import Listing, ListQuery
+from flagstaff.web.management.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.web.management.schemas import FallthroughName, FlagKey, Moment, Text, Uuid
 
 router = APIRouter(prefix="/api/projects/{project_id}/flags", tags=["Flags"])
@@ -91,8 +89,7 @@ def _view_in_brief(flag: FlagInBrief) -> dict[str, Any]:
     }
 
 
-_Position = tuple[Annotated[str, msgspec.Meta(pattern=FLAG_KEY_PATTERN, max_length=KEY_MAX_LENGTH)]]
-_listing = Listing(_view, lambda listed: (listed.key,), _Position)
+_listing = Listing(_view, lambda listed: (listed.key,), BY_FLAG_KEY)
 
 
 async def _project_flags(request: Request) -> ProjectFlags:
