@@ -28,13 +28,11 @@ def _text_of(*columns: sa.ColumnElement[Any]) -> sa.ColumnElement[str]:
     return text
 
 
-_rule = _text_of(
-    _rules.rule_type, _rules.enabled, _rules.rollout_percentage, _rules.variant, _rules.conditions, _rules.rule_value
-)
+_rule = _text_of(_rules.rule_type, _rules.rollout_percentage, _rules.variant, _rules.conditions, _rules.rule_value)
 # Both databases aggregate the rows of a subquery in its order.
 _in_order = (
     sa.select(_rule.label("rule"))
-    .where(_rules.flag_id == _flags.id)
+    .where(_rules.flag_id == _flags.id, _rules.enabled)
     .order_by(_rules.priority.desc(), _rules.created_at, _rules.id)
     .correlate(tables.flags)
     .subquery()

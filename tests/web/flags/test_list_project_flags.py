@@ -185,6 +185,14 @@ async def test_a_rule_that_decides_otherwise_makes_them_differ(
     assert await differences(ada, project) == ["rules"]
 
 
+async def test_disabled_rules_do_not_make_them_differ(ada: Caller, project: Json, pair: list[Json]) -> None:
+    await ada.create_rule(pair[0], rule_value="nobody", enabled=False)
+    rule = await ada.create_rule(pair[1], rule_value="grace", enabled=False)
+    assert await differences(ada, project) == []
+    await ada.put(f"{flag_path(pair[1])}/rules/{rule['id']}", json={"enabled": True})
+    assert await differences(ada, project) == ["rules"]
+
+
 async def test_a_flag_that_an_environment_does_not_have_differs(ada: Caller, project: Json, pair: list[Json]) -> None:
     await ada.create_environment(project)
     assert await differences(ada, project) == ["environments"]

@@ -51,7 +51,7 @@ class ProjectFlagOut(BaseModel):
     differs: list[Aspect] = Field(
         description="In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` "
         "(with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, "
-        "descriptions, tags and the numbers of the rules' priorities are not compared."
+        "descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared."
     )
     flags: list[FlagInBriefOut] = Field(description="In the order of the environments, the oldest first.")
 
