@@ -1393,7 +1393,8 @@ export interface paths {
          *     - A flag that the environment does not have is created. It is off unless `state`, `rollout`, `rules` and
          *       `prerequisites` are all carried, so that it is never on for more users.
          *     - The users of a rollout stay the same: `bucketing_key` and `stickiness` are carried with `rollout`, with variants
-         *       and with rules that have a percentage.
+         *       and with rules that have a percentage. A flag whose own shares are not carried is refused if that would choose
+         *       other users for them.
          *     - A rule that says the same stays; others are changed, created and deleted.
          *     - If some flags cannot be copied, nothing is (409), and `errors` has the reason for each. An archived flag is not
          *       changed, and what a flag needs must exist or be copied with it.
@@ -4050,7 +4051,7 @@ export interface components {
             key: string;
             /**
              * Copy From
-             * @description The id of an environment whose flags it gets, with their rules. Archived flags are left out.
+             * @description The id of an environment whose flags it gets, with their rules, 5,000 at most together. Archived flags are left out.
              */
             copy_from?: string | null;
             /**
@@ -4596,7 +4597,7 @@ export interface components {
             key: string;
             /**
              * Differs
-             * @description In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` (with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, descriptions, tags and the numbers of the rules' priorities are not compared.
+             * @description In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` (with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared.
              */
             differs: components["schemas"]["Aspect"][];
             /**

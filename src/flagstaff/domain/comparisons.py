@@ -45,7 +45,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """A field in which two flags differ, with its values as the audit trail has them. `rules` are its rules."""
+    """A field in which two flags differ, with its values as the audit trail has them."""
 
     field: str
     origin: Any
@@ -76,20 +76,28 @@ class Comparison:
         origin, target = self.origin, self.target
         if origin is None or target is None:
             return True
-        return bool(_differing(origin.flag, target.flag)) or not same_rules(origin.rules, target.rules)
+        return bool(_differing(origin.flag, target.flag)) or self.rules_differ
+
+    @property
+    def rules_differ(self) -> bool:
+        """Whether both environments have the flag, and its rules differ."""
+        origin, target = self.origin, self.target
+        return origin is not None and target is not None and not same_rules(origin.rules, target.rules)
 
     @property
     def fields(self) -> list[FieldDifference]:
-        """The fields in which they differ, if both environments have the flag."""
+        """The fields in which they differ, if both environments have the flag; rules are not among them."""
         origin, target = self.origin, self.target
         if origin is None or target is None:
             return []
         left, right = recorded(origin.flag), recorded(target.flag)
-        names = _differing(origin.flag, target.flag)
-        found = [FieldDifference(name, left[name], right[name]) for name in names]
-        if not same_rules(origin.rules, target.rules):
-            found.append(FieldDifference("rules", _contents(origin.rules), _contents(target.rules)))
-        return found
+        return [FieldDifference(name, left[name], right[name]) for name in _differing(origin.flag, target.flag)]
+
+
+def recorded_content(rule: Rule) -> dict[str, Any]:
+    """What a rule says, as the audit trail has it."""
+    values = recorded(rule)
+    return {name: values[name] for name in RULE_CONTENT}
 
 
 def same_rules(first: Sequence[Rule], second: Sequence[Rule]) -> bool:
@@ -104,8 +112,3 @@ def same_rule(first: Rule, second: Rule) -> bool:
 
 def _differing(first: Flag, second: Flag) -> list[str]:
     return [name for name in _FIELDS if getattr(first, name) != getattr(second, name)]
-
-
-def _contents(rules: Sequence[Rule]) -> list[dict[str, Any]]:
-    every = map(recorded, rules)
-    return [{name: each[name] for name in RULE_CONTENT} for each in every]

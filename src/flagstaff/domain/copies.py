@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -19,9 +20,14 @@ from flagstaff.domain.comparisons import RULE_CONTENT, Side, same_rule
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.moments import later_than
 
+RulePair = tuple[Rule | None, Rule | None]
+"""A rule before a copy and after it. The first is None if it is created, the second if it is deleted."""
+
 FLAGS_MAX = 100
 RULES_MAX = 5_000
 """How many flags one copy may have, and how many rules they may have in both environments."""
+CLONED_MAX = 5_000
+"""How many flags and rules together an environment may have that is cloned."""
 
 
 class Part(StrEnum):
@@ -82,6 +88,19 @@ def copied_flag(origin: Side, target: Flag | None, parts: Collection[Part], new:
     return target if updated == target else replace(updated, updated_at=later_than(target.updated_at, new.updated_at))
 
 
+def parts_with_other_users(before: Side, after: Flag, parts: Collection[Part]) -> list[Part]:
+    """The parts that stay as they are, but with other users, because what their shares are chosen by is carried."""
+    flag = before.flag
+    if (flag.bucketing_key, flag.stickiness) == (after.bucketing_key, after.stickiness):
+        return []
+    shares = {
+        Part.ROLLOUT: 0 < flag.rollout_percentage < 100,
+        Part.RULES: any(0 < rule.rollout_percentage < 100 for rule in before.rules),
+        Part.VARIANTS: len(flag.variants) > 1,
+    }
+    return [part for part, has_share in shares.items() if has_share and part not in parts]
+
+
 def new_flag(origin: Flag, environment_id: UUID, flag_id: UUID, at: datetime) -> Flag:
     """A flag like another in a new place, with nothing but its details."""
     return Flag(
@@ -101,18 +120,18 @@ def new_flag(origin: Flag, environment_id: UUID, flag_id: UUID, at: datetime) ->
 
 def copied_rules(
     origin: Sequence[Rule], target: Sequence[Rule], flag_id: UUID, new_id: Callable[[], UUID], at: datetime
-) -> list[tuple[Rule | None, Rule | None]]:
-    """The rules to write so that the target's say the same as the origin's in the same order, before and after.
+) -> Generator[None, None, list[RulePair]]:
+    """The rules to write so that the target's say the same as the origin's in the same order, in small steps.
 
     Both are in the order in which they are tried: by priority, and then by age. A rule that says the same stays.
     """
     at = max((later_than(each.created_at, at) for each in target), default=at)
     moments = (at + timedelta(microseconds=place) for place in range(len(origin)))
-    pairs: list[tuple[Rule | None, Rule | None]] = []
-    for priority in sorted({each.priority for each in (*origin, *target)}, reverse=True):
-        wanted = [each for each in origin if each.priority == priority]
-        present = [each for each in target if each.priority == priority]
-        for before, like in _aligned(wanted, present):
+    wanted, present = _by_priority(origin), _by_priority(target)
+    pairs: list[RulePair] = []
+    for priority in sorted({*wanted, *present}, reverse=True):
+        aligned = yield from _aligned(wanted.get(priority, ()), present.get(priority, ()))
+        for before, like in aligned:
             if like is None:
                 pairs.append((before, None))
             elif before is None:
@@ -120,6 +139,7 @@ def copied_rules(
             elif not same_rule(before, like):
                 content = {name: getattr(like, name) for name in RULE_CONTENT}
                 pairs.append((before, replace(before, **content, updated_at=later_than(before.updated_at, at))))
+            yield
     return pairs
 
 
@@ -151,8 +171,15 @@ def _carried(origin: Side, parts: Collection[Part]) -> Iterator[str]:
         yield from ("bucketing_key", "stickiness")
 
 
-def _aligned(wanted: Sequence[Rule], present: Sequence[Rule]) -> Iterator[tuple[Rule | None, Rule | None]]:
+def _by_priority(rules: Iterable[Rule]) -> dict[int, list[Rule]]:
+    return {priority: list(some) for priority, some in groupby(rules, key=attrgetter("priority"))}
+
+
+def _aligned(wanted: Sequence[Rule], present: Sequence[Rule]) -> Generator[None, None, Iterable[RulePair]]:
     """Each present rule with the one that it becomes. A new rule is younger than all others, so it can only be last."""
     waiting = list(reversed(wanted))
-    kept = [waiting.pop() if waiting and same_rule(rule, waiting[-1]) else None for rule in present]
+    kept = []
+    for rule in present:
+        kept.append(waiting.pop() if waiting and same_rule(rule, waiting[-1]) else None)
+        yield
     return zip_longest(present, wanted) if waiting else zip(present, kept, strict=True)

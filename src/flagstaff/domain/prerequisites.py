@@ -1,6 +1,7 @@
 """Prerequisites: results of other flags of the environment that a flag needs to be on."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TypeVar
@@ -53,6 +54,27 @@ def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> list[str] | No
                 came_from[other] = key
                 waiting.append(other)
     return None
+
+
+def find_cyclic(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, set[str]]:
+    """The flags that need each other in a cycle, and those that need them, directly or not; in small steps.
+
+    `needs` are the flags that each flag needs, by key.
+    """
+    users, missing = defaultdict(list), {}
+    for key, needed in needs.items():
+        missing[key] = len(needed)
+        for other in needed:
+            users[other].append(key)
+        yield
+    free = [key for key in {*users, *needs} if not missing.get(key)]
+    for key in free:  # grows meanwhile
+        for user in users[key]:
+            missing[user] -= 1
+            if not missing[user]:
+                free.append(user)
+        yield
+    return {key for key, count in missing.items() if count}
 
 
 def _way_back(came_from: Mapping[str, str], key: str, start: str) -> Iterator[str]:

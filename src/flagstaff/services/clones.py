@@ -9,7 +9,7 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, Change, change_of
 from flagstaff.domain.comparisons import Side
-from flagstaff.domain.copies import rule_like
+from flagstaff.domain.copies import CLONED_MAX, rule_like
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.permissions import Permission, require
@@ -53,7 +53,8 @@ class Clones:
 
         Raises:
             Error: INVALID if the other does not exist, FORBIDDEN for a member that may not see its flags or not create
-                flags and rules, CONFLICT if the project has an environment with this key or where a quota has no room.
+                flags and rules, CONFLICT if the project has an environment with this key, where a quota has no room,
+                and if the other has more flags and rules than can be copied at once.
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -65,6 +66,7 @@ class Clones:
             require(member, Permission.FLAGS_WRITE, key)
             require(member, Permission.RULES_WRITE, key)
             environment = await self.environments.add(transaction, actor, project_id, name=name, key=key)
+            await _require_few(connection, origin)
             cloned = await self._read(connection, origin, environment, all_off=all_off)
             await self._write(connection, environment, cloned)
             await record_all(transaction, await collect(_changes(actor, cloned)))
@@ -89,6 +91,17 @@ class Clones:
         self.rules.quota_per_flag.require_room(max((len(each.rules) for each in cloned), default=0), 0)
         self.rules.quota_per_environment.require_room(len(its_rules), 0)
         await self.rules.require_room_for_conditions(connection, environment.id, its_rules)
+
+
+async def _require_few(connection: Connection, origin: Environment) -> None:
+    """Raise Error CONFLICT for an environment whose copy would keep other writes waiting for long."""
+    count = await flags.count_live_flags(connection, origin.id) + await rules.count_live_rules(connection, origin.id)
+    if count > CLONED_MAX:
+        raise Error(
+            Code.CONFLICT,
+            f"The environment {origin.key} has {count:,} flags and rules that are not archived, and at most "
+            f"{CLONED_MAX:,} can be copied at once. Create an empty environment, and copy the flags in several steps.",
+        )
 
 
 def _require_prerequisites(sides: Mapping[str, Side]) -> None:

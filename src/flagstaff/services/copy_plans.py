@@ -1,6 +1,6 @@
 """What copying flags from one environment to another alters, and why some cannot be copied."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -8,14 +8,26 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.comparisons import Side
-from flagstaff.domain.copies import RULES_MAX, Alteration, Part, copied_flag, copied_rules, new_flag
+from flagstaff.domain.copies import (
+    RULES_MAX,
+    Alteration,
+    Part,
+    RulePair,
+    copied_flag,
+    copied_rules,
+    new_flag,
+    parts_with_other_users,
+)
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
-from flagstaff.domain.flags import Flag, Rule
-from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.flags import Flag
+from flagstaff.domain.prerequisites import find_cyclic
 from flagstaff.domain.projects import Environment
-from flagstaff.pacing import Turns, in_pieces
+from flagstaff.pacing import collect, in_pieces
 from flagstaff.services.access import scope_of
 from flagstaff.services.references import (
+    NeededVariants,
+    find_needed_variants,
+    list_needs,
     require_known_prerequisites,
     require_no_cycle,
     require_no_needed_variant,
@@ -33,9 +45,11 @@ class CopiedFlag:
 
     before: Flag | None
     after: Flag
-    rules: Sequence[tuple[Rule | None, Rule | None]]
+    rules: Sequence[RulePair]
     given: Collection[str]
     """The variants that its rules will give."""
+    other_users: Sequence[Part]
+    """The parts that would stay as they are, but with other users."""
 
     def alterations(self) -> Iterator[Alteration]:
         """What is written, in this order."""
@@ -74,17 +88,13 @@ async def plan_copy(
     archived = await flags.find_archived_keys(connection, target.id, wanted.keys)
     origins, present = await in_pieces(sources.collecting()), await in_pieces(targets.collecting())
     _require_known(wanted.keys, origins.keys(), origin)
-    turns = Turns()
-    copied = []
-    for place, key in enumerate(wanted.keys):
-        # A microsecond apart, so that the order of new flags by age is defined.
-        at = now + timedelta(microseconds=place)
-        copied.append(_copied(origins[key], present.get(key), wanted.parts, target.id, at))
-        await turns.give()
+    copied = await in_pieces(
+        _copying_each([(origins[key], present.get(key)) for key in wanted.keys], wanted, target, now)
+    )
     problems = dict.fromkeys(
         archived, f"is the key of an archived flag of {target.key}; unarchive or delete that one first"
     )
-    problems = {**await _find_problems(connection, target, copied, turns), **problems}
+    problems = {**await _find_problems(connection, target, copied), **problems}
     if problems:
         fields = [
             FieldError(f"{FLAG_KEYS}.{at}", problems[key]) for at, key in enumerate(wanted.keys) if key in problems
@@ -94,16 +104,29 @@ async def plan_copy(
     return copied
 
 
-def _copied(
+def _copying_each(
+    pairs: Iterable[tuple[Side, Side | None]], wanted: Wanted, target: Environment, now: datetime
+) -> Generator[None, None, list[CopiedFlag]]:
+    copied = []
+    for place, (origin, present) in enumerate(pairs):
+        # A microsecond apart, so that the order of new flags by age is defined.
+        at = now + timedelta(microseconds=place)
+        copied.append((yield from _copying(origin, present, wanted.parts, target.id, at)))
+        yield
+    return copied
+
+
+def _copying(
     origin: Side, present: Side | None, parts: Collection[Part], environment_id: UUID, at: datetime
-) -> CopiedFlag:
+) -> Generator[None, None, CopiedFlag]:
     new = new_flag(origin.flag, environment_id, present.flag.id if present else uuid7(), at)
     after = copied_flag(origin, present.flag if present else None, parts, new)
     own = present.rules if present else ()
-    pairs = copied_rules(origin.rules, own, after.id, uuid7, at) if Part.RULES in parts else []
+    pairs = (yield from copied_rules(origin.rules, own, after.id, uuid7, at)) if Part.RULES in parts else []
     giving = origin.rules if Part.RULES in parts else own
     given = {rule.variant for rule in giving if rule.variant is not None}
-    return CopiedFlag(present.flag if present else None, after, pairs, given)
+    others = parts_with_other_users(present, after, parts) if present else ()
+    return CopiedFlag(present.flag if present else None, after, pairs, given, others)
 
 
 def _require_known(keys: Sequence[str], known: Collection[str], origin: Environment) -> None:
@@ -124,44 +147,55 @@ async def _require_few_rules(
         )
 
 
-async def _find_problems(
-    connection: Connection, target: Environment, copied: Sequence[CopiedFlag], turns: Turns
-) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """The target environment as it would be after the copy."""
+
+    environment: Environment
+    variants: Mapping[str, Collection[str]]
+    needs: Mapping[str, Sequence[str]]
+    cyclic: Collection[str]
+    needed_variants: NeededVariants
+
+
+async def _find_problems(connection: Connection, target: Environment, copied: Sequence[CopiedFlag]) -> dict[str, str]:
     """Why flags cannot be copied, by key, as the target environment would be after the copy."""
     needed = {each.flag_key for one in copied for each in one.after.prerequisites}
     variants: dict[str, Collection[str]] = dict(await flags.list_variant_keys(connection, target.id, needed))
     variants |= {each.after.key: [variant.key for variant in each.after.variants] for each in copied}
-    present = await flags.list_prerequisites(connection, target.id)
-    present |= {each.after.key: each.after.prerequisites for each in copied}
-    problems = {}
-    for each in copied:
-        problem = _find_problem(each, variants, present, target)
-        if problem is not None:
-            problems[each.after.key] = problem
-        await turns.give()
-    return problems
+    prerequisites = await flags.list_prerequisites(connection, target.id)
+    prerequisites |= {each.after.key: each.after.prerequisites for each in copied}
+    needs = await list_needs(prerequisites)
+    cyclic = await in_pieces(find_cyclic(needs))
+    needed_variants = await in_pieces(find_needed_variants(prerequisites))
+    present = _Present(target, variants, needs, cyclic, needed_variants)
+    found = await collect((each.after.key, _find_problem(each, present)) for each in copied)
+    return {key: problem for key, problem in found if problem is not None}
 
 
-def _find_problem(
-    copied: CopiedFlag,
-    variants: Mapping[str, Collection[str]],
-    present: Mapping[str, Sequence[Prerequisite]],
-    target: Environment,
-) -> str | None:
+def _find_problem(copied: CopiedFlag, present: _Present) -> str | None:
     before, after = copied.before, copied.after
     lost = sorted(set(copied.given) - {variant.key for variant in after.variants})
     if lost:
         return f"would have a rule that gives the variant {lost[0]}, which it would not have; copy rules and variants"
+    if copied.other_users:
+        own = " and ".join(copied.other_users)
+        return (
+            f"would choose other users for its own {own}, because its bucketing_key or stickiness would change; "
+            "copy rollout, rules and variants together"
+        )
     is_new_need = before is None or before.prerequisites != after.prerequisites
-    missing = [each.flag_key for each in after.prerequisites if each.flag_key not in variants]
+    missing = [each.flag_key for each in after.prerequisites if each.flag_key not in present.variants]
     if missing and is_new_need:
-        return f"needs {missing[0]}, which {target.key} does not have, or only archived; copy that flag as well"
+        place = present.environment.key
+        return f"needs {missing[0]}, which {place} does not have, or only archived; copy that flag as well"
     try:
         if is_new_need:
-            require_known_prerequisites(after, variants)
-            require_no_cycle(after, present)
-        if before is not None and before.variants != after.variants:
-            require_no_needed_variant(before, after, present)
+            require_known_prerequisites(after, present.variants)
+            if after.key in present.cyclic:
+                require_no_cycle(after, present.needs)
+        if before is not None:
+            require_no_needed_variant(before, after, present.needed_variants)
     except Error as error:
         return _as_text(error)
     return None

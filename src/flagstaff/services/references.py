@@ -1,12 +1,13 @@
 """What resources say: their values are valid, and the prerequisites, variants and segments that they name exist."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from uuid import UUID
 
 from flagstaff.domain.errors import Code, Error, FieldError, invalid_field
 from flagstaff.domain.flags import Flag, Rule, RuleType, check_rule_value
 from flagstaff.domain.members import Role
 from flagstaff.domain.prerequisites import Prerequisite, find_cycle
+from flagstaff.pacing import collect, in_pieces
 from flagstaff.storage import flags, members, rules, segments
 from flagstaff.storage.database import Connection
 
@@ -23,7 +24,13 @@ async def require_prerequisites(connection: Connection, flag: Flag) -> None:
     variants = await flags.list_variant_keys(connection, flag.environment_id, keys)
     variants[flag.key] = [variant.key for variant in flag.variants]
     require_known_prerequisites(flag, variants)
-    require_no_cycle(flag, await flags.list_prerequisites(connection, flag.environment_id))
+    present = await flags.list_prerequisites(connection, flag.environment_id)
+    require_no_cycle(flag, await list_needs({**present, flag.key: flag.prerequisites}))
+
+
+async def list_needs(present: Mapping[str, Sequence[Prerequisite]]) -> dict[str, list[str]]:
+    """The keys of the flags that each flag needs; `present` are the prerequisites of all flags, by key."""
+    return dict(await collect((key, [each.flag_key for each in needed]) for key, needed in present.items()))
 
 
 def require_known_prerequisites(flag: Flag, variants: Mapping[str, Collection[str]]) -> None:
@@ -43,10 +50,8 @@ def require_known_prerequisites(flag: Flag, variants: Mapping[str, Collection[st
         raise Error(Code.INVALID, "The request is invalid.", fields=mistakes)
 
 
-def require_no_cycle(flag: Flag, present: Mapping[str, Sequence[Prerequisite]]) -> None:
-    """Raise Error CONFLICT, which names it, for a cycle of prerequisites; `present` are those of all flags, by key."""
-    needs = {key: [each.flag_key for each in needed] for key, needed in present.items()}
-    needs[flag.key] = [each.flag_key for each in flag.prerequisites]
+def require_no_cycle(flag: Flag, needs: Mapping[str, Sequence[str]]) -> None:
+    """Raise Error CONFLICT, which names it, for a cycle of prerequisites; `needs` are those of all flags, by key."""
     cycle = find_cycle(needs, flag.key)
     if cycle:
         chain = " needs ".join(cycle)
@@ -106,19 +111,33 @@ async def require_unused_variants(connection: Connection, before: Flag, after: F
 async def require_unneeded_variants(connection: Connection, before: Flag, after: Flag) -> None:
     """Raise Error CONFLICT if another flag's prerequisite uses a variant that would no longer exist."""
     if {each.key for each in before.variants} - {each.key for each in after.variants}:
-        require_no_needed_variant(before, after, await flags.list_prerequisites(connection, before.environment_id))
+        present = await flags.list_prerequisites(connection, before.environment_id)
+        require_no_needed_variant(before, after, await in_pieces(find_needed_variants(present)))
 
 
-def require_no_needed_variant(before: Flag, after: Flag, present: Mapping[str, Sequence[Prerequisite]]) -> None:
-    """The same; `present` are the prerequisites of all flags, by key."""
-    removed = {each.key for each in before.variants} - {each.key for each in after.variants}
-    for key, needed in sorted(present.items()):
-        used = [variant for each in needed if each.flag_key == before.key for variant in each.variants]
-        if removed.intersection(used):
-            variant = next(variant for variant in used if variant in removed)
+NeededVariants = dict[tuple[str, str], str]
+"""A flag that needs a variant, by the key of the other flag and of its variant."""
+
+
+def find_needed_variants(present: Mapping[str, Sequence[Prerequisite]]) -> Generator[None, None, NeededVariants]:
+    """Which variants are needed, in small steps; `present` are the prerequisites of all flags, by key."""
+    found: NeededVariants = {}
+    for key in sorted(present):
+        for each in present[key]:
+            for variant in each.variants:
+                found.setdefault((each.flag_key, variant), key)
+        yield
+    return found
+
+
+def require_no_needed_variant(before: Flag, after: Flag, needed: NeededVariants) -> None:
+    """Raise Error CONFLICT if a needed variant would no longer exist."""
+    kept = {each.key for each in after.variants}
+    for each in before.variants:
+        if each.key not in kept and (before.key, each.key) in needed:
+            user = needed[before.key, each.key]
             raise Error(
-                Code.CONFLICT,
-                f"The variant {variant} is a prerequisite of {key}. Change the prerequisite first.",
+                Code.CONFLICT, f"The variant {each.key} is a prerequisite of {user}. Change the prerequisite first."
             )
 
 

@@ -14,6 +14,7 @@ from flagstaff.domain.flags import Fallthrough, Flag
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.variants import Variant, encode_value
+from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or, write_many
 from flagstaff.storage.lists import Listing
@@ -78,6 +79,7 @@ _of_environments = Listing(
     (_columns.key,),
 )
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
+_count_live = _count.where(_live)
 _variant_characters = sa.select(
     sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
 ).where(_columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.variants, sa.Text) != "[]")
@@ -163,6 +165,11 @@ async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
     return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
 
 
+async def count_live_flags(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many flags an environment has that are not archived."""
+    return int((await connection.execute(_count_live, {"environment": environment_id})).scalar_one())
+
+
 async def count_variant_characters(connection: AsyncConnection, environment_id: UUID) -> int:
     """How many characters the variants of an environment's flags have, as JSON."""
     return int((await connection.execute(_variant_characters, {"environment": environment_id})).scalar_one())
@@ -174,7 +181,7 @@ async def list_prerequisites(
     """The prerequisites of an environment's flags by key; flags without any are left out."""
     wanted = _prerequisites if with_archived else _live_prerequisites
     rows = await connection.execute(wanted, {"environment": environment_id})
-    return {key: tuple(map(_read_prerequisite, stored)) for key, stored in rows}
+    return dict(await collect((key, tuple(map(_read_prerequisite, stored))) for key, stored in rows))
 
 
 async def list_variant_keys(

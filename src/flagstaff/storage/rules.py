@@ -68,6 +68,7 @@ _count_in_environment = (
     .select_from(tables.rules.join(tables.flags))
     .where(tables.flags.c.environment_id == sa.bindparam("environment"))
 )
+_count_live = _count_in_environment.where(sa.not_(tables.is_archived))
 _condition_characters = (
     sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.conditions, sa.Text))), 0))
     .select_from(tables.rules.join(tables.flags))
@@ -160,6 +161,11 @@ async def count_most_rules(connection: AsyncConnection, flag_ids: Collection[UUI
 async def count_environment_rules(connection: AsyncConnection, environment_id: UUID) -> int:
     """How many rules the flags of an environment have."""
     return int((await connection.execute(_count_in_environment, {"environment": environment_id})).scalar_one())
+
+
+async def count_live_rules(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many rules those flags of an environment have that are not archived."""
+    return int((await connection.execute(_count_live, {"environment": environment_id})).scalar_one())
 
 
 async def count_condition_characters(connection: AsyncConnection, environment_id: UUID) -> int:

@@ -356,6 +356,39 @@ async def test_variants_that_are_given_or_needed_there_are_not_taken_away(
     assert problems(answer)["flag_keys.0"].startswith("The variant blue is a prerequisite of needing.")
 
 
+@pytest.mark.parametrize(
+    ("own", "parts"),
+    [
+        ("rollout", ["variants"]),
+        ("rollout", ["rules", "variants"]),
+        ("variants", ["rollout", "rules"]),
+        ("rules", ["rollout", "variants"]),
+        ("rules", ["variants"]),
+    ],
+)
+async def test_shares_that_stay_keep_their_users_or_the_flag_is_refused(
+    ada: Caller, environment: Json, staging: Json, own: str, parts: list[str]
+) -> None:
+    shares = {"rollout": {"rollout_percentage": 50}, "variants": {"variants": [RED, BLUE]}}
+    here = await ada.create_flag(environment, bucketing_key="x", variants=[RED])
+    await ada.create_rule(here, rollout_percentage=50)
+    there = await ada.create_flag(staging, **shares.get(own, {}))
+    if own == "rules":
+        await ada.create_rule(there, rollout_percentage=50)
+    for dry_run in (True, False):
+        answer = await copy(ada, environment, staging, parts=parts, dry_run=dry_run)
+        reason = (
+            f"would choose other users for its own {own}, because its bucketing_key or stickiness would change; "
+            "copy rollout, rules and variants together"
+        )
+        assert problems(answer) == {"flag_keys.0": reason}
+    await ada.put(flag_path(there), json={"bucketing_key": "x"})
+    await copied(ada, environment, staging, parts=parts)
+    await ada.put(flag_path(there), json={"bucketing_key": None})
+    await copied(ada, environment, staging, parts=["rollout", "rules", "variants"])
+    assert [each["field"] for found in await differences(ada, environment, staging) for each in found["fields"]] == []
+
+
 async def test_an_archived_flag_is_neither_copied_nor_changed(ada: Caller, environment: Json, staging: Json) -> None:
     here, there = [await ada.create_flag(place, name=place["key"]) for place in (environment, staging)]
     await ada.post(f"{flag_path(there)}/archive")

@@ -125,6 +125,27 @@ async def test_the_quota_of_environments_holds(ada: Caller, environment: Json) -
     assert (answer.status_code, "FLAGSTAFF_MAX_ENVIRONMENTS_PER_PROJECT" in answer.json()["detail"]) == (409, True)
 
 
+async def test_an_environment_with_too_many_flags_and_rules_is_refused(
+    ada: Caller, project: Json, environment: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flagstaff.services.clones.CLONED_MAX", 3)
+    await ada.create_rule(await ada.create_flag(environment, key="one"))
+    archived = await ada.create_flag(environment, key="archived")
+    await ada.create_rule(archived)
+    await ada.post(f"{flag_path(archived)}/archive")
+    two = await ada.create_flag(environment, key="two")
+    created(await clone(ada, environment, key="first"))
+    await ada.create_rule(two)
+
+    answer = await clone(ada, environment, key="second")
+
+    assert answer.status_code == 409
+    assert answer.json()["detail"].startswith(
+        "The environment production has 4 flags and rules that are not archived, and at most 3 can be copied at once."
+    )
+    assert len((await ada.get(f"{project_path(project)}/environments")).json()) == 3
+
+
 async def test_many_flags_are_copied_whole(ada: Caller, environment: Json) -> None:
     for number in range(120):
         await ada.create_rule(await ada.create_flag(environment, key=f"flag-{number}"))

@@ -23,6 +23,11 @@ IS_STREAM = "is_stream"
 """The name in a request's state by which its response says that it is a stream of events."""
 
 
+def encoded(value: Any) -> msgspec.Raw:
+    """A value as its JSON, for a place in a larger one. Long lists are encoded in small pieces like that."""
+    return msgspec.Raw(_encoder.encode(value))
+
+
 def json_response(value: Any, status: int = 200) -> Response:
     """A JSON response."""
     return Response(_encoder.encode(value), status_code=status, media_type="application/json", headers=_HEADERS)

@@ -1,16 +1,21 @@
 """HTTP of comparing two environments."""
 
-from functools import partial
+from collections.abc import Generator, Sequence
 from typing import Annotated, Any, Literal
 
+import msgspec
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.domain.comparisons import Comparison, Side
+from flagstaff.domain.comparisons import Comparison, Side, recorded_content
+from flagstaff.domain.flags import Rule
+from flagstaff.domain.lists import Window
 from flagstaff.domain.permissions import Permission
+from flagstaff.pacing import in_pieces
 from flagstaff.services.comparisons import Comparisons
 from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import encoded
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import GivenId, Id
 from flagstaff.web.management.lists import BY_FLAG_KEY, Listing, ListQuery
@@ -61,18 +66,46 @@ def _side(side: Side | None) -> dict[str, Any] | None:
     return {"id": side.flag.id, "name": side.flag.name, "enabled": side.flag.enabled}
 
 
-def _view(comparison: Comparison) -> dict[str, Any]:
+def _views(found: Sequence[Comparison]) -> Generator[None, None, list[dict[str, Any]]]:
+    """In small steps: a flag can have a thousand rules on each side."""
+    views = []
+    for comparison in found:
+        views.append((yield from _view(comparison)))
+        yield
+    return views
+
+
+def _view(comparison: Comparison) -> Generator[None, None, dict[str, Any]]:
+    origin, target = comparison.origin, comparison.target
+    fields: list[dict[str, Any]] = [
+        {"field": each.field, "from": each.origin, "to": each.target} for each in comparison.fields
+    ]
+    if origin and target and comparison.rules_differ:
+        before, after = (yield from _contents(origin.rules)), (yield from _contents(target.rules))
+        fields.append({"field": "rules", "from": before, "to": after})
     return {
         "flag_key": comparison.key,
         "place": comparison.place,
-        "from": _side(comparison.origin),
-        "to": _side(comparison.target),
+        "from": _side(origin),
+        "to": _side(target),
         "archived_in_other": comparison.archived_in_other,
-        "fields": [{"field": each.field, "from": each.origin, "to": each.target} for each in comparison.fields],
+        "fields": fields,
     }
 
 
-_listing = Listing(_view, lambda comparison: (comparison.key,), BY_FLAG_KEY)
+def _contents(rules: Sequence[Rule]) -> Generator[None, None, list[msgspec.Raw]]:
+    contents = []
+    for rule in rules:
+        contents.append(encoded(recorded_content(rule)))
+        yield
+    return contents
+
+
+def _as_it_is(view: dict[str, Any]) -> dict[str, Any]:
+    return view
+
+
+_listing = Listing(_as_it_is, lambda view: (view["flag_key"],), BY_FLAG_KEY)
 
 
 async def _comparisons(request: Request) -> Comparisons:
@@ -97,5 +130,9 @@ async def compare_environments(
     Flags are matched by their keys. Rules are compared by what they say, in the order in which they are tried, and not
     by their ids. Archived flags are left out. Needs `flags:read` in both environments.
     """
-    fetch = partial(comparisons.compare, actor, project_id, query.from_id, query.to_id)
+
+    async def fetch(window: Window) -> list[dict[str, Any]]:
+        found = await comparisons.compare(actor, project_id, query.from_id, query.to_id, window)
+        return await in_pieces(_views(found))
+
     return await _listing.respond(query, fetch)

@@ -14,7 +14,7 @@ from flagstaff.pacing import collect
 from flagstaff.services.copies import Copied, Copies
 from flagstaff.services.copy_plans import Wanted
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response
+from flagstaff.web.edge.responses import encoded, json_response
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import GivenId, Id
 from flagstaff.web.management.schemas import Body, FlagKey, Text, Uuid, at_most
@@ -133,7 +133,8 @@ async def copy_flags(project_id: Id, body: CopyBody, actor: CurrentActor, copies
     - A flag that the environment does not have is created. It is off unless `state`, `rollout`, `rules` and
       `prerequisites` are all carried, so that it is never on for more users.
     - The users of a rollout stay the same: `bucketing_key` and `stickiness` are carried with `rollout`, with variants
-      and with rules that have a percentage.
+      and with rules that have a percentage. A flag whose own shares are not carried is refused if that would choose
+      other users for them.
     - A rule that says the same stays; others are changed, created and deleted.
     - If some flags cannot be copied, nothing is (409), and `errors` has the reason for each. An archived flag is not
       changed, and what a flag needs must exist or be copied with it.
@@ -150,5 +151,5 @@ async def copy_flags(project_id: Id, body: CopyBody, actor: CurrentActor, copies
         dry_run=body.dry_run,
         if_unchanged=body.if_unchanged,
     )
-    alterations = await collect(_views(copied))  # of thousands of rules, for instance
+    alterations = await collect(map(encoded, _views(copied)))  # of thousands of rules, for instance
     return json_response({"fingerprint": copied.fingerprint, "alterations": alterations})

@@ -44,7 +44,8 @@ class NewEnvironment(Body):
     key: EnvironmentKey
     copy_from: GivenId | None = Field(
         default=None,
-        description="The id of an environment whose flags it gets, with their rules. Archived flags are left out.",
+        description="The id of an environment whose flags it gets, with their rules, 5,000 at most together. Archived "
+        "flags are left out.",
     )
     all_off: bool = Field(default=False, description="Whether the copied flags are off.")
 
