@@ -52,7 +52,7 @@ export default function FirstSteps({ path, environment, flags }: Props) {
         <Step title={texts.evaluation(environment.name)} isDone={!!evaluation}>
           <span role="status">{evaluation ? texts.evaluated(evaluation.user_id) : texts.waiting}</span>{" "}
           {evaluation && (
-            <AnchorLink to={`${ENVIRONMENT}/history`} params={params} inherit>
+            <AnchorLink to={`${ENVIRONMENT}/history`} params={params} inherit underline="always">
               {texts.history}
             </AnchorLink>
           )}
@@ -62,6 +62,7 @@ export default function FirstSteps({ path, environment, flags }: Props) {
               params={{ ...params, flagId: flag.id }}
               search={toFlagPage({ tab: "code" })}
               inherit
+              underline="always"
             >
               {texts.use}
             </AnchorLink>
