@@ -326,7 +326,7 @@ class Flagstaff:
             rules=rules,
             restores=Restores(self.database, now, flags, rules, segments),
             explanations=Explanations(self.database, now),
-            changes=Changes(self.database),
+            changes=Changes(self.database, now),
             history=self._history,
             user_history=UserHistory(self.database),
             impacts=Impacts(self.database, now),

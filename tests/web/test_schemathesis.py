@@ -79,6 +79,7 @@ BEYOND_SCHEMAS = {
     "list_answer_changes": "the user is named, the cursor is one from a page",
     "list_reports": "the time is at most 92 days",
     "list_flag_reports": "the time is at most 92 days",
+    "summarise_changes": "the interval divides the time into few enough parts",
     "summarise_evaluations": "the interval divides the time into few enough parts",
 }
 

@@ -1,13 +1,16 @@
 /** The audit trail: changes to an environment with its flags and rules, to resources of a kind, or to accounts. */
 
-import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { queryOf } from "../lib/auditFilter";
 import { client, type EnvironmentPath } from "./client";
+import type { Summary } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
 
 export type Change = components["schemas"]["ChangeOut"];
 type ChangesPage = components["schemas"]["ChangesPageOut"];
+
+export type ChangeSummary = components["schemas"]["ChangeSummaryOut"];
 
 const PAGE = { limit: 50 };
 
@@ -17,6 +20,19 @@ export function changesQuery(path: EnvironmentPath, flagId?: string) {
     return ask(
       client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params: { path, query }, signal }),
     );
+  });
+}
+
+/** How often what decides an environment's flags, or one of them, was changed, in the intervals of a chart. */
+export function changeSummaryQuery(path: EnvironmentPath, { since, until, interval }: Summary, flagKey: string) {
+  return queryOptions({
+    queryKey: ["changes", path.env_id, "summary", since, until, interval, flagKey],
+    queryFn: ({ signal }) => {
+      const query = { since, until, interval, ...(flagKey !== "" && { flag_key: flagKey }) };
+      const params = { path, query };
+      return ask(client.GET("/api/projects/{project_id}/environments/{env_id}/changes/summary", { params, signal }));
+    },
+    placeholderData: keepPreviousData,
   });
 }
 

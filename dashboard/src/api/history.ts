@@ -1,7 +1,7 @@
 /** The evaluation history: pages of evaluations, and their totals by interval. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { intervalsFor, type Period, sinceOf } from "../lib/periods";
+import { around, AROUND_INTERVALS, intervalsFor, type Period, sinceOf } from "../lib/periods";
 import { firstDay } from "../lib/users";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
@@ -25,6 +25,8 @@ export interface EvaluationFilter {
   readonly variant: string;
   readonly ruleId: string;
   readonly period: Period;
+  /** If not null, the history around this moment, instead of the period. */
+  readonly at: string | null;
 }
 
 export function evaluationsQuery(path: EnvironmentPath, filter: EvaluationFilter) {
@@ -69,14 +71,18 @@ export function flagEvaluationsQuery(path: FlagPath, filter: EvaluationFilter) {
 export function summaryQuery(
   path: EnvironmentPath,
   period: Exclude<Period, "all">,
-  { flagKey, flags = 1 }: { readonly flagKey?: string | undefined; readonly flags?: number } = {},
+  {
+    flagKey,
+    flags = 1,
+    at = null,
+  }: { readonly flagKey?: string | undefined; readonly flags?: number; readonly at?: string | null } = {},
 ) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null],
+    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null, at],
     queryFn: async ({ signal }) => {
       const load = async ([interval = "1d", ...longer]: readonly string[]): Promise<Summary> => {
         const query = {
-          since: sinceOf(period, Date.now()),
+          ...(at === null ? { since: sinceOf(period, Date.now()) } : around(at)),
           interval,
           ...(flagKey !== undefined && { flag_key: flagKey }),
         };
@@ -88,7 +94,7 @@ export function summaryQuery(
           return load(longer);
         }
       };
-      return load(intervalsFor(period, flags));
+      return load(at === null ? intervalsFor(period, flags) : AROUND_INTERVALS);
     },
     refetchInterval: SUMMARY_MILLISECONDS,
     placeholderData: keepPreviousData,
@@ -109,6 +115,7 @@ export function usersQuery(path: EnvironmentPath, flagKey: string) {
 
 function queryOf(filter: EvaluationFilter, cursor: string) {
   const since = filter.period === "all" ? undefined : sinceOf(filter.period, Date.now());
+  const bounds = filter.at === null ? since && { since } : around(filter.at);
   return {
     limit: 50,
     ...(cursor && { cursor }),
@@ -117,6 +124,6 @@ function queryOf(filter: EvaluationFilter, cursor: string) {
     ...(filter.enabled !== null && { enabled: filter.enabled }),
     ...(filter.variant && { variant: filter.variant }),
     ...(filter.ruleId && { rule_id: filter.ruleId }),
-    ...(since && { since }),
+    ...bounds,
   };
 }

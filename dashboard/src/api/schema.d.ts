@@ -1631,6 +1631,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/changes/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summarise Changes
+         * @description How often an environment's flags, their rules and the project's segments were changed, by interval.
+         *
+         *     Requires the permission `audit:read`.
+         */
+        get: operations["summarise_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/changes/{change_id}/restore": {
         parameters: {
             query?: never;
@@ -2578,6 +2600,50 @@ export interface components {
              * @description The change that this one has put back, if any.
              */
             restores: string | null;
+        };
+        /**
+         * ChangeSummaryOut
+         * @description The intervals, oldest first. Intervals without a change are left out.
+         */
+        ChangeSummaryOut: {
+            /**
+             * Since
+             * Format: date-time
+             * @description Rounded down to a whole interval.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Until
+             * Format: date-time
+             * @description Rounded up to a whole interval.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            /** Interval */
+            interval: string;
+            /** Intervals */
+            intervals: components["schemas"]["ChangesIntervalOut"][];
+        };
+        /**
+         * ChangesIntervalOut
+         * @description How many changes were made in an interval.
+         */
+        ChangesIntervalOut: {
+            /**
+             * Start
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            start: string;
+            /** Changes */
+            changes: number;
+            /**
+             * Segment Changes
+             * @description How many of them were made to segments.
+             */
+            segment_changes: number;
+            newest: components["schemas"]["NewestChange"];
         };
         /**
          * ChangesPageOut
@@ -4340,6 +4406,30 @@ export interface components {
              * @description When the token expires; by default never.
              */
             expires_at?: string | null;
+        };
+        /**
+         * NewestChange
+         * @description The newest change of an interval, which has the same id in the audit trail.
+         */
+        NewestChange: {
+            /** Id */
+            id: string;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            /**
+             * Action
+             * @example flag.toggled
+             */
+            action: string;
+            /**
+             * Flag Key
+             * @description Null for a segment's.
+             */
+            flag_key: string | null;
         };
         /**
          * Operator
@@ -12620,6 +12710,92 @@ export interface operations {
                 };
                 content: {
                     "text/csv": string;
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    summarise_changes: {
+        parameters: {
+            query?: {
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
+                /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
+                interval?: string;
+                /** @description Only this flag, its rules, and the segments that its rules name now. */
+                flag_key?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeSummaryOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */

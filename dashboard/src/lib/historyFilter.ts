@@ -13,8 +13,11 @@ export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilt
     ruleId: search.rule ?? "",
     enabled: search.answer === undefined || search.answer === "any" ? null : search.answer === "on",
     period: search.period ?? "day",
+    at: search.at !== undefined && isMoment(search.at) ? search.at : null,
   };
 }
+
+const isMoment = (text: string) => !Number.isNaN(Date.parse(text));
 
 /** Whether evaluations of a flag are recorded with the rule that matched. A flag that only looks users up has no need. */
 export function recordsRules(flag: Flag, rules: readonly Rule[]): boolean {

@@ -27,6 +27,17 @@ export function intervalsFor(period: Bounded, flags: number): readonly string[] 
   return first < 0 ? all.slice(-1) : all.slice(first);
 }
 
+const AROUND_SECONDS = 3 * HOUR;
+/** The intervals of a chart around a moment. */
+export const AROUND_INTERVALS: readonly string[] = ["15m", "30m", "1h"];
+
+/** Some hours before and after a moment. */
+export function around(at: string): { since: string; until: string } {
+  const moment = Date.parse(at);
+  const [since, until] = [-AROUND_SECONDS, AROUND_SECONDS].map((each) => new Date(moment + each * 1000).toISOString());
+  return { since: since ?? at, until: until ?? at };
+}
+
 /** When a period began. Its last bar is the one that is still growing, so that the number of bars is right. */
 export function sinceOf(period: Bounded, now: number): string {
   const seconds = STEP_SECONDS[period];

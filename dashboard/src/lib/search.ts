@@ -30,6 +30,8 @@ export interface HistorySearch {
   /** The id of a rule of the flag. */
   readonly rule?: string;
   readonly period?: Period;
+  /** A moment, as the API has them: the history around it is shown instead of a period. */
+  readonly at?: string;
 }
 
 type Raw = Record<string, unknown>;
@@ -53,6 +55,7 @@ export function toHistorySearch(raw: Raw): HistorySearch {
     ...text(raw, "variant"),
     ...text(raw, "rule"),
     ...choice(raw, "period", PERIODS),
+    ...text(raw, "at"),
   };
 }
 

@@ -1,16 +1,17 @@
 """The audit trail: who changed what and when, with the values before and after."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor, NumberedChange
+from flagstaff.domain.intervals import Intervals, intervals_of
 from flagstaff.domain.permissions import Permission
 from flagstaff.services.access import open_environment, open_project, require_administrator
 from flagstaff.storage import changes, environments
 from flagstaff.storage.accounts import find_account_by_email
-from flagstaff.storage.changes import ChangeFilter
+from flagstaff.storage.changes import ChangeFilter, ChangesInterval
 from flagstaff.storage.database import Connection, Database
 
 
@@ -20,6 +21,14 @@ class ChangesPage:
 
     items: list[NumberedChange]
     next_before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSummary:
+    """The changes by interval; intervals without one are left out."""
+
+    asked: Intervals
+    found: Sequence[ChangesInterval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,7 @@ class Changes:
     """Reads the audit trail. All methods raise Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database
+    now: Callable[[], datetime]
 
     async def list_project_changes(
         self, actor: Actor, project_id: UUID, wanted: ProjectChangeFilter, *, limit: int, before: int | None = None
@@ -79,6 +89,28 @@ class Changes:
                 connection, environment_id, flag_id=flag_id, before=before, limit=limit + 1
             )
         return _page(items, limit)
+
+    async def summarise_environment(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        *,
+        since: datetime | None,
+        until: datetime | None,
+        interval: timedelta,
+        flag_key: str | None,
+    ) -> ChangeSummary:
+        """How often what decides an environment's flags, or the one with the key, was changed; by default in a day.
+
+        Raises:
+            Error: INVALID for times and an interval that are not `intervals_of` a summary.
+        """
+        asked = intervals_of(since, until or self.now(), interval)
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.AUDIT_READ)
+            found = await changes.summarise_changes(connection, project_id, environment_id, asked, flag_key=flag_key)
+        return ChangeSummary(asked, found)
 
     async def list_instance_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:
         """The changes of accounts and of the instance's settings, for its administrators; raises Error FORBIDDEN."""

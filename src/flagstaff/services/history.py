@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import invalid_field
+from flagstaff.domain.intervals import intervals_of, moment_of
 from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
@@ -21,13 +22,10 @@ from flagstaff.storage.history.summaries import VARIANT, Kind
 from flagstaff.storage.history.sums import FlagSums, TooManyCellsError, sum_by_interval
 from flagstaff.storage.history.user_sums import UserSums, sum_users
 
-MAX_INTERVALS = 1000
 MAX_CELLS = 100_000  # flags times intervals in one answer
 _TOO_MANY_CELLS = "is too short for this many flags; use a longer interval, a shorter time range or flag_key"
 
-_MINUTE = timedelta(minutes=1)
 _MINUTES_A_DAY = 1440
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Summary:
 
 
 def _flag_interval(minute: int, kinds: Iterable[tuple[Kind, int]]) -> FlagInterval:
-    interval = FlagInterval(_moment(minute), 0, 0, {}, {})
+    interval = FlagInterval(moment_of(minute), 0, 0, {}, {})
     for (number, percentage, detail), times in kinds:
         if number == VARIANT:
             interval.variants[detail] = times
@@ -147,14 +145,8 @@ class History:
         Raises:
             Error: INVALID when the result is too large for one answer.
         """
-        step = interval // _MINUTE
-        end = until or self.now()
-        stop = -(-_minutes(end, up=True) // step) * step
-        start = _minutes(since if since is not None else end - timedelta(days=1)) // step * step
-        if start >= stop:
-            raise invalid_field("since", "must be before until")
-        if (stop - start) // step > MAX_INTERVALS:
-            raise invalid_field("interval", f"must divide the time into at most {MAX_INTERVALS:,} parts")
+        asked = intervals_of(since, until or self.now(), interval)
+        start, stop, step = asked.start, asked.stop, asked.step
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
         async with self._summaries, self.database.read_history() as connection:
@@ -172,7 +164,7 @@ class History:
                     raise invalid_field("interval", _TOO_MANY_CELLS) from None
                 if users and flag_key:
                     await sum_users(connection, number, flag_key, users)
-        return Summary(_moment(start), _moment(stop), interval, sums, users)
+        return Summary(asked.since, asked.until, interval, sums, users)
 
     async def _list(
         self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None
@@ -183,11 +175,3 @@ class History:
                 return EvaluationsPage([], None)
             page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
         return EvaluationsPage(page.items, page.next_before)
-
-
-def _minutes(at: datetime, *, up: bool = False) -> int:
-    return -((_EPOCH - at) // _MINUTE) if up else (at - _EPOCH) // _MINUTE
-
-
-def _moment(minute: int) -> datetime:
-    return _EPOCH + minute * _MINUTE

@@ -8,13 +8,14 @@ which every index here ends with.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.changes import Actor, Change, NumberedChange, Scope, TokenName
+from flagstaff.domain.intervals import Intervals, moment_of
 from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import Transaction, some_at_a_time
@@ -23,6 +24,7 @@ from flagstaff.storage.revisions import advance
 
 _columns = tables.changes.c
 _NUMBER_MAX = 2**63 - 1
+_MICROSECONDS_A_MINUTE = 60_000_000
 _at = sa.bindparam("given_at", type_=tables.Moment)
 _latest_time = (
     sa.select(_columns.at).where(_columns.project_id == sa.bindparam("project")).order_by(_columns.id.desc()).limit(1)
@@ -65,6 +67,18 @@ class ChangeFilter:
     environment_ids: Collection[UUID] | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+
+class ChangesInterval(NamedTuple):
+    """How many changes were made in an interval, how many of them to segments, and the newest one."""
+
+    start: datetime
+    changes: int
+    segment_changes: int
+    number: int
+    at: datetime
+    action: str
+    flag_key: str | None
 
 
 async def record(transaction: Transaction, change: Change) -> None:
@@ -195,6 +209,81 @@ async def list_environment_changes(
     if flag_id is not None:
         query = query.where(_columns.flag_id == flag_id)
     return await _list(connection, query, before, limit)
+
+
+async def summarise_changes(
+    connection: AsyncConnection,
+    project_id: UUID,
+    environment_id: UUID,
+    intervals: Intervals,
+    *,
+    flag_key: str | None,
+) -> list[ChangesInterval]:
+    """How often the flags of an environment, their rules and the project's segments were changed, oldest first.
+
+    Of one flag, only the segments count that its rules name now. Intervals without a change are left out.
+    """
+    length = intervals.step * _MICROSECONDS_A_MINUTE
+    place = sa.type_coerce(_columns.at, sa.BigInteger) // length
+    is_segment = _columns.action.like("segment.%")
+    of_flags = sa.and_(_columns.environment_id == environment_id, _columns.flag_id.is_not(None))
+    of_segments = sa.and_(_columns.environment_id.is_(None), is_segment)
+    if flag_key is not None:
+        of_flags = sa.and_(of_flags, _columns.flag_key == flag_key)
+        of_segments = sa.and_(of_segments, _columns.resource_id.in_(_named_segments(environment_id, flag_key)))
+    counted = (
+        sa.select(
+            place.label("place"),
+            sa.func.count().label("changes"),
+            sa.func.sum(sa.case((is_segment, 1), else_=0)).label("segment_changes"),
+            sa.func.max(_columns.id).label("newest"),
+        )
+        .where(
+            _columns.project_id == project_id,
+            _columns.at >= intervals.since,
+            _columns.at < intervals.until,
+            sa.or_(of_flags, of_segments),
+        )
+        .group_by(place)
+        .subquery()
+    )
+    newest = tables.changes.alias().c
+    query = (
+        sa.select(counted, newest.at, newest.action, newest.flag_key)
+        .join(counted, newest.id == counted.c.newest)
+        .order_by(counted.c.place)
+    )
+    return [
+        ChangesInterval(
+            moment_of(row.place * intervals.step),
+            row.changes,
+            int(row.segment_changes),
+            row.newest,
+            row.at,
+            row.action,
+            row.flag_key,
+        )
+        for row in await connection.execute(query)
+    ]
+
+
+def _named_segments(environment_id: UUID, flag_key: str) -> sa.Select[tuple[UUID]]:
+    """The ids of the segments that the rules of a flag name."""
+    flags, rules, segments, environments = (
+        tables.flags.c,
+        tables.rules.c,
+        tables.project_segments.c,
+        tables.environments.c,
+    )
+    return sa.select(segments.id).where(
+        environments.id == environment_id,
+        segments.project_id == environments.project_id,
+        flags.environment_id == environments.id,
+        flags.key == flag_key,
+        rules.flag_id == flags.id,
+        rules.rule_type == "segment",
+        rules.rule_value == segments.key,
+    )
 
 
 async def list_account_changes(

@@ -9,6 +9,7 @@ import { changes as changeTexts } from "../../texts/changes";
 import { restore as texts } from "../../texts/restore";
 import { When } from "../shared/When";
 import classes from "./ChangeRows.module.css";
+import { ChartLink } from "./ChartLink";
 import { RestoreButton } from "./RestoreButton";
 
 export interface ChangeRowsProps {
@@ -41,6 +42,9 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked 
               <span className={classes.when}>
                 {projectId !== undefined && (
                   <RestoreButton projectId={projectId} change={each} words={`${who} ${verbOf(each)} ${subject}`} />
+                )}
+                {projectId !== undefined && (
+                  <ChartLink projectId={projectId} change={each} words={`${who} ${verbOf(each)} ${subject}`} />
                 )}
                 {exact ? <time dateTime={each.at}>{exactly(each.at)}</time> : <When at={each.at} />}
               </span>

@@ -1,7 +1,7 @@
 /** On and off over time, as bars. Screen readers get a table with the same numbers. */
 
 import { Text, VisuallyHidden } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Bar } from "../../lib/series";
 import { axisLabel, inFull } from "../../lib/time";
 import { t } from "../../texts";
@@ -10,12 +10,14 @@ import classes from "./Bars.module.css";
 interface Props {
   readonly bars: readonly Bar[];
   readonly stepSeconds: number;
+  /** What is marked between the bars and the axis. */
+  readonly marks?: ReactNode;
 }
 
 const HEIGHT = 132;
 const LABELS = 6;
 
-export function Bars({ bars, stepSeconds }: Props) {
+export function Bars({ bars, stepSeconds, marks }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const most = Math.max(1, ...bars.map((bar) => bar.on + bar.off));
   const total = bars.reduce((sum, bar) => sum + bar.on + bar.off, 0);
@@ -38,6 +40,7 @@ export function Bars({ bars, stepSeconds }: Props) {
           </div>
         ))}
       </div>
+      {marks}
       <div className={classes.axis} aria-hidden>
         {bars.map((bar, index) => (
           <span key={bar.start} className={classes.tick}>

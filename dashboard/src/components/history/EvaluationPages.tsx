@@ -37,7 +37,13 @@ export function EvaluationPages({ here, filter, flagKey, isFiltered, onClear, qu
   return (
     <>
       {count > 0 && (
-        <HistoryChart path={here.path} period={filter.period} flagKey={flagKey} isOfAll={isFinerThanChart(filter)} />
+        <HistoryChart
+          path={here.path}
+          period={filter.period}
+          at={filter.at}
+          flagKey={flagKey}
+          isOfAll={isFinerThanChart(filter)}
+        />
       )}
       <Pages query={query} count={count} empty={empty}>
         {children}

@@ -8,6 +8,7 @@ import type { Period } from "../../lib/periods";
 import { barsOf, merged, reasonsOf, secondsOf } from "../../lib/series";
 import { t } from "../../texts";
 import { Bars } from "./Bars";
+import { ChangeMarkers } from "./ChangeMarkers";
 import classes from "./History.module.css";
 import { LoadFailed } from "../shared/ProblemPage";
 import { Reasons } from "./Reasons";
@@ -15,18 +16,20 @@ import { Reasons } from "./Reasons";
 interface Props {
   readonly path: EnvironmentPath;
   readonly period: Period;
+  /** If not null, the chart shows the time around this moment, instead of the period. */
+  readonly at: string | null;
   readonly flagKey: string;
   /** Whether to say that the chart counts more than the rows below it show. */
   readonly isOfAll: boolean;
 }
 
-export function HistoryChart({ path, period, flagKey, isOfAll }: Props) {
+export function HistoryChart({ path, period, at, flagKey, isOfAll }: Props) {
   const {
     data: summary,
     error,
     refetch,
   } = useQuery(
-    summaryQuery(path, period === "all" ? "week" : period, { flagKey: flagKey === "" ? undefined : flagKey }),
+    summaryQuery(path, period === "all" ? "week" : period, { flagKey: flagKey === "" ? undefined : flagKey, at }),
   );
   if (error && !summary) {
     return (
@@ -45,6 +48,7 @@ export function HistoryChart({ path, period, flagKey, isOfAll }: Props) {
       </Text>
     );
   }
+  const bars = barsOf(summary, intervals);
   return (
     <div className={classes.panel}>
       {isOfAll && (
@@ -53,7 +57,11 @@ export function HistoryChart({ path, period, flagKey, isOfAll }: Props) {
         </Text>
       )}
       <div className={reasons.length > 0 ? classes.split : ""}>
-        <Bars bars={barsOf(summary, intervals)} stepSeconds={secondsOf(summary.interval)} />
+        <Bars
+          bars={bars}
+          stepSeconds={secondsOf(summary.interval)}
+          marks={<ChangeMarkers path={path} summary={summary} bars={bars} flagKey={flagKey} />}
+        />
         {reasons.length > 0 && <Reasons reasons={reasons} />}
       </div>
     </div>

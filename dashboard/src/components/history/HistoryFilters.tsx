@@ -2,10 +2,13 @@
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import type { EnvironmentPath, Flag } from "../../api/client";
+import { filterOf } from "../../lib/historyFilter";
 import { PERIODS } from "../../lib/periods";
 import { ANSWERS, type HistorySearch } from "../../lib/search";
+import { inFull } from "../../lib/time";
 import { useTyped } from "../../lib/useTyped";
 import { t } from "../../texts";
+import { markers as texts } from "../../texts/markers";
 import { IconBroadcast } from "../shared/icons";
 import classes from "./History.module.css";
 import { OutcomeFilters } from "./OutcomeFilters";
@@ -29,6 +32,7 @@ const OF_A_FLAG = { answer: "any", variant: "", rule: "" };
 export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys, flag }: Props) {
   const choose = (part: Readonly<Partial<Record<keyof HistorySearch, string>>>) =>
     onChange({ ...search, ...part } as HistorySearch);
+  const { at } = filterOf(search, "");
   const needsFlag = flagKeys !== undefined && !search.flag;
   return (
     <search className={classes.filters}>
@@ -55,9 +59,12 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
       {flag && <OutcomeFilters path={path} flag={flag} search={search} onChoose={choose} />}
       <NativeSelect
         label={t.history.period}
-        value={search.period ?? "day"}
-        onChange={(event) => choose({ period: event.currentTarget.value })}
-        data={PERIODS.map((value) => ({ value, label: t.history.periods[value] }))}
+        value={at ?? search.period ?? "day"}
+        onChange={(event) => choose({ period: event.currentTarget.value, at: "" })}
+        data={[
+          ...(at === null ? [] : [{ value: at, label: texts.around(inFull(at)) }]),
+          ...PERIODS.map((value) => ({ value, label: t.history.periods[value] })),
+        ]}
       />
       <Button
         variant={live ? "light" : "default"}

@@ -3,6 +3,7 @@
 import { Group, Text } from "@mantine/core";
 import type { Environment, Project } from "../../api/client";
 import type { Evaluation } from "../../api/history";
+import { localMinute } from "../../lib/markers";
 import { exactly } from "../../lib/time";
 import { t } from "../../texts";
 import { people as texts } from "../../texts/people";
@@ -60,7 +61,7 @@ export function Said({ project, environment, evaluation, flagKey }: Props) {
           <AnchorLink
             to="/projects/$projectId/audit"
             params={{ projectId: project.id }}
-            search={{ flag: flagKey, environment: environment.key, until: minuteAfter(at) }}
+            search={{ flag: flagKey, environment: environment.key, until: localMinute(Date.parse(at), { up: true }) }}
           >
             {texts.changesUntil}
           </AnchorLink>
@@ -76,10 +77,4 @@ type Outcome = Evaluation["flags"][string];
 export function outcomeInWords({ reason, variant, bucket }: Outcome): string {
   const more = [variant != null && t.history.variant(variant), bucket != null && texts.bucket(bucket)];
   return [reason, ...more].filter(Boolean).join(", ");
-}
-
-/** The local time of the next minute, as the audit's fields have times. */
-function minuteAfter(moment: string): string {
-  const at = new Date(Date.parse(moment) + 60_000);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

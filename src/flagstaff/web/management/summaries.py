@@ -104,7 +104,7 @@ async def summarise_evaluations(
         env_id,
         since=query.since,
         until=query.until,
-        interval=_duration(query.interval),
+        interval=duration(query.interval),
         flag_key=query.flag_key,
     )
     return json_stream(_summary_view(summary, query.interval))
@@ -150,6 +150,7 @@ def _users_view(users: DistinctUsers | None) -> dict[str, Any] | None:
     return users and users._asdict()
 
 
-def _duration(interval: str) -> timedelta:
+def duration(interval: str) -> timedelta:
+    """The length of an interval as it is given."""
     number, unit = interval[:-1], interval[-1]
     return int(number) * _units[unit]

@@ -1,0 +1,47 @@
+/** Leads from a change to the chart of evaluations around its moment. */
+
+import type { Change } from "../../api/changes";
+import { lastEnvironment } from "../../lib/lastEnvironment";
+import { useEnvironments } from "../../lib/useHere";
+import { markers as texts } from "../../texts/markers";
+import { AnchorLink } from "../shared/links";
+
+interface Props {
+  readonly projectId: string;
+  readonly change: Change;
+  /** The change in words. */
+  readonly words: string;
+}
+
+const ENVIRONMENT = "/projects/$projectId/environments/$environmentId";
+
+export function ChartLink({ projectId, change, words }: Props) {
+  const environments = useEnvironments();
+  const [kind = ""] = change.action.split(".");
+  if (kind !== "flag" && kind !== "rule" && kind !== "segment") return null;
+  // A segment is in no environment: the chart is that of the environment which was looked at last.
+  const wanted = kind === "segment" ? lastEnvironment(projectId) : change.environment_id;
+  const environment =
+    environments.find(({ id }) => id === wanted) ?? (kind === "segment" ? environments[0] : undefined);
+  if (!environment) return null;
+  const params = { projectId, environmentId: environment.id };
+  const link = { size: "xs", "aria-label": texts.chartOf(words) } as const;
+  const search = { at: change.at };
+  if (kind === "segment" || change.flag_id === null || change.action === "flag.deleted") {
+    return (
+      <AnchorLink to={`${ENVIRONMENT}/history`} params={params} search={search} {...link}>
+        {texts.chart}
+      </AnchorLink>
+    );
+  }
+  return (
+    <AnchorLink
+      to={`${ENVIRONMENT}/flags/$flagId`}
+      params={{ ...params, flagId: change.flag_id }}
+      search={{ ...search, tab: "history" }}
+      {...link}
+    >
+      {texts.chart}
+    </AnchorLink>
+  );
+}

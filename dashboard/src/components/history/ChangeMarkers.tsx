@@ -1,0 +1,73 @@
+/** Marks on a chart where the flag, its rules or its segments were changed. Each is a link to the change in the audit. */
+
+import { VisuallyHidden } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { changeSummaryQuery } from "../../api/changes";
+import type { EnvironmentPath } from "../../api/client";
+import type { Summary } from "../../api/history";
+import type { AuditSearch } from "../../lib/auditFilter";
+import { localMinute, type Marker, markersOf } from "../../lib/markers";
+import { type Bar, secondsOf } from "../../lib/series";
+import { inFull } from "../../lib/time";
+import { useEnvironments } from "../../lib/useHere";
+import { markers as texts } from "../../texts/markers";
+import classes from "./Bars.module.css";
+
+interface Props {
+  readonly path: EnvironmentPath;
+  readonly summary: Summary;
+  readonly bars: readonly Bar[];
+  readonly flagKey: string;
+}
+
+const WIDTH = 26; // a marker can be touched without touching the next one
+
+export function ChangeMarkers({ path, summary, bars, flagKey }: Props) {
+  const { ref, width } = useElementSize();
+  const environment = useEnvironments().find(({ id }) => id === path.env_id);
+  const { data } = useQuery(changeSummaryQuery(path, summary, flagKey));
+  const found = data ? markersOf(bars, secondsOf(summary.interval), data.intervals, Math.floor(width / WIDTH)) : [];
+  return (
+    <div ref={ref} className={classes.markers}>
+      {width > 0 && found.length > 0 && (
+        <ol aria-label={texts.heading}>
+          {found.map((marker) => (
+            <li key={marker.start} style={{ left: `${marker.middle * 100}%` }}>
+              <Link
+                to="/projects/$projectId/audit"
+                params={{ projectId: path.project_id }}
+                search={searchOf(marker, environment?.key ?? "", flagKey)}
+                title={inWords(marker)}
+              >
+                <VisuallyHidden>{inWords(marker)}</VisuallyHidden>
+              </Link>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+function inWords({ changes, newest, start, end }: Marker): string {
+  return changes === 1
+    ? texts.one(newest.action, newest.flag_key, inFull(newest.at))
+    : texts.many(changes, inFull(start), inFull(end));
+}
+
+/** The changes in the audit. Those of segments are in no environment, so a filter by one would leave them out. */
+function searchOf(
+  { changes, segmentChanges, newest, start, end }: Marker,
+  environment: string,
+  flag: string,
+): AuditSearch {
+  const at = Date.parse(newest.at);
+  const time =
+    changes === 1
+      ? { since: localMinute(at), until: localMinute(at, { up: true }) }
+      : { since: localMinute(start), until: localMinute(end) };
+  if (changes === 1 && segmentChanges === 1) return { ...time, action: newest.action };
+  return segmentChanges > 0 ? time : { ...time, environment, ...(flag && { flag }) };
+}

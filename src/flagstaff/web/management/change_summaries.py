@@ -1,0 +1,103 @@
+"""HTTP of the summary of the audit trail: what the charts of the history mark."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from flagstaff.domain.moments import format_moment
+from flagstaff.domain.permissions import Permission
+from flagstaff.storage.changes import ChangesInterval
+from flagstaff.web.edge.problems import problems
+from flagstaff.web.edge.responses import json_response
+from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.changes import Service
+from flagstaff.web.management.ids import Id
+from flagstaff.web.management.schemas import FlagKey, Moment, Since, Until
+from flagstaff.web.management.summaries import Interval, duration
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Audit"])
+
+
+class ChangeSummaryQuery(BaseModel):
+    """What to summarise: by default the last 24 hours."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    since: Since = None
+    until: Until = None
+    interval: Annotated[Interval, Field(description="Minutes, hours or days: `5m`, `1h`, `1d`.")] = "1h"
+    flag_key: Annotated[
+        FlagKey | None, Field(description="Only this flag, its rules, and the segments that its rules name now.")
+    ] = None
+
+
+class NewestChange(BaseModel):
+    """The newest change of an interval, which has the same id in the audit trail."""
+
+    id: str
+    at: Moment
+    action: str = Field(examples=["flag.toggled"])
+    flag_key: str | None = Field(description="Null for a segment's.")
+
+
+class ChangesIntervalOut(BaseModel):
+    """How many changes were made in an interval."""
+
+    start: Moment
+    changes: int
+    segment_changes: int = Field(description="How many of them were made to segments.")
+    newest: NewestChange
+
+
+class ChangeSummaryOut(BaseModel):
+    """The intervals, oldest first. Intervals without a change are left out."""
+
+    since: Moment = Field(description="Rounded down to a whole interval.")
+    until: Moment = Field(description="Rounded up to a whole interval.")
+    interval: str
+    intervals: list[ChangesIntervalOut]
+
+
+@router.get(
+    "/changes/summary",
+    response_model=ChangeSummaryOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.AUDIT_READ),
+)
+async def summarise_changes(
+    project_id: Id, env_id: Id, query: Annotated[ChangeSummaryQuery, Query()], actor: CurrentActor, changes: Service
+) -> Response:
+    """How often an environment's flags, their rules and the project's segments were changed, by interval."""
+    summary = await changes.summarise_environment(
+        actor,
+        project_id,
+        env_id,
+        since=query.since,
+        until=query.until,
+        interval=duration(query.interval),
+        flag_key=query.flag_key,
+    )
+    return json_response(
+        {
+            "since": format_moment(summary.asked.since),
+            "until": format_moment(summary.asked.until),
+            "interval": query.interval,
+            "intervals": list(map(_view, summary.found)),
+        }
+    )
+
+
+def _view(interval: ChangesInterval) -> dict[str, Any]:
+    return {
+        "start": format_moment(interval.start),
+        "changes": interval.changes,
+        "segment_changes": interval.segment_changes,
+        "newest": {
+            "id": str(interval.number),
+            "at": format_moment(interval.at),
+            "action": interval.action,
+            "flag_key": interval.flag_key,
+        },
+    }

@@ -1,0 +1,58 @@
+"""Marks on charts where something was changed, and the way from a change to the chart around it."""
+
+import re
+
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.e2e.accessibility import check_in_both_schemes, stays_within
+from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
+from tests.support.api import Json, flag_path
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def flag(ada: Person) -> Json:
+    """A flag that was changed and evaluated."""
+    environment = await ada.api.get_environment(await ada.api.create_project())
+    flag = await ada.api.create_flag(environment)
+    await ada.api.post(f"{flag_path(flag)}/toggle")
+    await evaluate_and_record(ada, environment, {"user_id": "user-42"})
+    return flag
+
+
+async def test_a_mark_on_a_flags_chart_leads_to_its_changes_with_the_keyboard(ada: Person, flag: Json) -> None:
+    await ada.page.goto(f"{flag_page(flag)}?tab=history")
+    marks = ada.page.get_by_role("list", name="Changes in this time").get_by_role("link")
+    await expect(marks.last).to_have_accessible_name(re.compile("^2 changes between|^Change, "))
+    await marks.last.focus()
+    await ada.page.keyboard.press("Enter")
+    await ada.sees_heading("Audit")
+    await expect(ada.page.get_by_label("Flag key")).to_have_value(flag["key"])
+    await expect(ada.page.get_by_role("main").get_by_role("listitem").first).to_contain_text("turned off")
+
+
+async def test_a_change_leads_to_the_chart_around_it(ada: Person, flag: Json) -> None:
+    await ada.page.goto(f"{flag_page(flag)}?tab=changes")
+    await ada.page.get_by_role("link", name="Chart around: ").first.click()
+    period = ada.page.get_by_label("Period")
+    await expect(period.locator("option:checked")).to_have_text(re.compile("^Around "))
+    await expect(ada.page.get_by_role("list", name="Changes in this time").get_by_role("link").first).to_be_visible()
+    await ada.page.reload()
+    await expect(period.locator("option:checked")).to_have_text(re.compile("^Around "))
+    await period.select_option("week")
+    await expect(ada.page).not_to_have_url(re.compile("at="))
+
+
+async def test_an_environments_chart_marks_the_changes_of_segments_and_fits_on_a_phone(ada: Person, flag: Json) -> None:
+    await ada.api.create_segment({"id": flag["project_id"]})
+    page = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}) + "/history"
+    await ada.page.goto(page)
+    marks = ada.page.get_by_role("list", name="Changes in this time").get_by_role("link")
+    await expect(marks.last).to_be_visible()
+    await check_in_both_schemes(ada, "a chart with marks")
+    await ada.page.set_viewport_size({"width": 320, "height": 640})
+    await stays_within(ada, page)
+    await marks.last.click()
+    await expect(ada.page.get_by_role("main").get_by_role("listitem").first).to_contain_text("Beta testers")
+    await ada.page.get_by_role("link", name="Chart around: ").first.click()
+    await ada.sees_heading("Evaluation history")
