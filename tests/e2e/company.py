@@ -70,11 +70,24 @@ async def found(settings: Settings, *, flags: int = 0) -> None:
                     await ada.create_rule(
                         flag, rule_type=rule_type, rule_value=value, priority=priority, enabled=enabled
                     )
+            for key in ("staging", "canary"):
+                await _repeat(ada, await ada.get_environment(shop, key))
             await _add_flags(flagstaff, await ada.get_environment(shop, "staging"), flags)
             await _work(ada, flagstaff, production)
             await _live_through_a_day(flagstaff, shop)
     finally:
         await flagstaff.stop()
+
+
+async def _repeat(ada: Caller, environment: Json) -> None:
+    """The flags of another environment: some as in production, some on for more people, some not at all."""
+    for place, values in enumerate(_FLAGS):
+        if place % 4 == 1 and environment["key"] == "canary":
+            continue
+        ahead = {"enabled": True, "rollout_percentage": 0} if environment["key"] == "staging" and place % 3 else {}
+        flag = await ada.create_flag(environment, **{"enabled": False, **values, **ahead})
+        for rule_type, value, priority, enabled in _RULES.get(flag["key"], []):
+            await ada.create_rule(flag, rule_type=rule_type, rule_value=value, priority=priority, enabled=enabled)
 
 
 async def _add_flags(flagstaff: Flagstaff, environment: Json, count: int) -> None:

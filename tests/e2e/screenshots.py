@@ -20,7 +20,7 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
 async def main() -> None:
-    """Take four screenshots."""
+    """Take all screenshots."""
     chromium = find_or_install()
     if chromium is None:
         sys.exit(MISSING)
@@ -47,6 +47,7 @@ async def _take_all(browser: Browser, url: str) -> None:
     await _take(browser, url, token, "flags", "light", place)
     await _take(browser, url, token, "flag", "dark", flag_page(checkout), ask="linus@acme.com")
     await _take(browser, url, token, "history", "light", f"{flag_page(checkout)}?tab=history")
+    await _take(browser, url, token, "environments", "light", f"/projects/{shop['id']}/flags")
     await _take(browser, url, token, "changes", "dark", f"{flag_page(checkout)}?tab=changes")
 
 

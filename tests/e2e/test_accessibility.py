@@ -40,6 +40,8 @@ async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
     await open_and_check(person, f"{page}/history", "No evaluations yet")
     await open_and_check(person, f"{page}/changes", "Changes")
     await open_and_check(person, f"/projects/{environment['project_id']}/segments", "Segments")
+    await open_and_check(person, f"/projects/{environment['project_id']}/flags", "Flags in all environments")
+    await open_and_check(person, f"{page}/flags/by-key/never", "never does not exist in Production")
     await open_and_check(person, "/account", "Your account")
     await open_and_check(person, "/nowhere", "Page not found")
 
@@ -58,6 +60,10 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     await open_and_check(person, "/", "Projects")
     await open_and_check(person, environment_page(environment), "Flags")
     await open_and_check(person, f"{environment_page(environment)}/changes", "Changes")
+    await open_and_check(person, f"/projects/{project['id']}/flags", "Flags in all environments")
+    for number in range(4):  # then the table is wider than the page
+        await person.api.create_environment(project, name=f"Canary {number}", key=f"canary-{number}")
+    await open_and_check(person, f"/projects/{project['id']}/flags", "Flags in all environments")
     await open_and_check(person, f"/projects/{project['id']}/settings", "Project settings")
     await open_and_check(person, f"/projects/{project['id']}/sdk-keys", "SDK keys")
     await page.goto(f"{environment_page(environment)}/history")

@@ -76,7 +76,7 @@ async def test_each_control_is_disabled_as_the_table_says_and_names_the_permissi
     await eve.page.goto("/")
     for path, environment in pages(project):
         for each in await turn_to(eve.page, path):
-            place = each["within"] if path.endswith(("settings", "sdk-keys", "audit")) else environment
+            place = each["within"] if path.endswith(("/flags", "settings", "sdk-keys", "audit")) else environment
             assert each["within"] == place, (path, each)
             allowed = may(member, Permission(each["needs"]), place)
             assert (each["reason"] is None) is allowed, (path, each)

@@ -3,6 +3,7 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type Flag, type FlagPath, type FlagUpdate, type NewFlag } from "./client";
 import { ask } from "./problem";
+import { keepProjectFlags, refreshProjectFlags, showState } from "./projectFlagCache";
 
 export const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
 const REFRESH_MILLISECONDS = 30_000;
@@ -46,6 +47,7 @@ export function useCreateFlag(path: EnvironmentPath) {
       alsoIn.length > 0 ? createFlags(path, body, alsoIn) : ask(client.POST(BASE, { params: { path }, body })),
     onSuccess: (flag) => {
       cache.setQueryData(flagQuery({ ...path, flag_id: flag.id }).queryKey, flag);
+      void refreshProjectFlags(cache, path);
       return cache.invalidateQueries({ queryKey: ["flags"] });
     },
   });
@@ -64,55 +66,77 @@ export function useUpdateFlag(path: FlagPath) {
 }
 
 interface Switching {
-  readonly flag: Flag;
+  readonly flag: Pick<Flag, "id" | "name">;
   readonly enabled: boolean;
 }
 
+const SWITCH = "switch";
+
 /**
- * Turns flags on and off. The new state is shown immediately, and is reverted if the server refuses it.
+ * Turns flags on and off. The new state is shown immediately, and is reverted if the server refuses it. `where` names the
+ * environment in the message that it was done, for pages that show several.
  *
  * The call sends the desired state instead of toggling: if two people turn a flag off, it must not end up on. Calls of
  * one environment reach the server in the order in which they were made.
  */
-export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Switching, error: Error) => void) {
+export function useSwitchFlag(
+  path: EnvironmentPath,
+  onRefused: (switching: Switching, error: Error) => void,
+  where?: string,
+) {
   const cache = useQueryClient();
-  const mutationKey = ["switch", path.env_id];
-  const isLast = (flag: Flag) =>
+  const mutationKey = [SWITCH, path.env_id];
+  const isLast = (id: string) =>
     cache
       .getMutationCache()
       .findAll({ mutationKey, status: "pending" })
-      .filter((each) => (each.state.variables as Switching).flag.id === flag.id).length <= 1;
+      .filter((each) => (each.state.variables as Switching).flag.id === id).length <= 1;
   return useMutation({
     mutationKey,
     scope: { id: mutationKey.join(" ") },
     networkMode: "always",
-    meta: { done: "switched" },
+    meta: { done: "switched", where },
     mutationFn: ({ flag, enabled }: Switching) =>
       ask(client.PUT(`${BASE}/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { enabled } })),
     onMutate: async ({ flag, enabled }) => {
-      keepFlag(cache, path, { ...flag, enabled });
+      keepFlag(cache, path, { id: flag.id, enabled });
       // A list that is still loading may show the earlier state.
       await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
       await cache.cancelQueries({ queryKey: ["flag", flag.id] });
+      await keepProjectFlags(cache, path);
     },
     onSuccess: (updated) => {
-      if (isLast(updated)) keepFlag(cache, path, updated);
-      return refreshChanges(cache, path);
+      if (isLast(updated.id)) keepFlag(cache, path, updated);
+      return cache.isMutating({ mutationKey: [SWITCH] }) <= 1
+        ? refreshChanges(cache, path)
+        : cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
     },
     onError: (error, switching) => {
-      if (isLast(switching.flag)) keepFlag(cache, path, { ...switching.flag, enabled: !switching.enabled });
+      if (isLast(switching.flag.id)) keepFlag(cache, path, { id: switching.flag.id, enabled: !switching.enabled });
       onRefused(switching, error);
       void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
     },
   });
 }
 
-export function keepFlag(cache: QueryClient, path: EnvironmentPath, flag: Flag): void {
+/** Shows what is known of a flag wherever it is shown. */
+export function keepFlag(
+  cache: QueryClient,
+  path: EnvironmentPath,
+  flag: Partial<Flag> & Pick<Flag, "id" | "enabled">,
+): void {
   const single = flagQuery({ ...path, flag_id: flag.id }).queryKey;
-  cache.setQueryData(single, (known) => (known ? flag : known));
-  cache.setQueryData(flagsQuery(path).queryKey, (list) => list?.map((each) => (each.id === flag.id ? flag : each)));
+  cache.setQueryData(single, (known) => known && { ...known, ...flag });
+  cache.setQueryData(flagsQuery(path).queryKey, (list) =>
+    list?.map((each) => (each.id === flag.id ? { ...each, ...flag } : each)),
+  );
+  showState(cache, path, flag.id, flag.enabled);
 }
 
-export function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<void> {
-  return cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
+/** After a change: what lists changes, and what shows the flags of all environments. */
+export function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<unknown> {
+  return Promise.all([
+    cache.invalidateQueries({ queryKey: ["changes", path.env_id] }),
+    refreshProjectFlags(cache, path),
+  ]);
 }

@@ -3,6 +3,7 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { PriorityChange } from "../lib/priorities";
 import { client, type EnvironmentPath, type FlagPath, type NewRule, type Rule } from "./client";
+import { refreshChanges } from "./flags";
 import { ask } from "./problem";
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules";
@@ -102,6 +103,6 @@ function useRefresh(path: FlagPath) {
     Promise.all([
       cache.invalidateQueries({ queryKey: rulesQuery(path).queryKey }),
       cache.invalidateQueries({ queryKey: rulesByFlagQuery(path).queryKey }),
-      cache.invalidateQueries({ queryKey: ["changes", path.env_id] }),
+      refreshChanges(cache, path),
     ]);
 }

@@ -23,13 +23,17 @@ export function rulesInForceOf(rules: readonly Pick<Rule, "enabled" | "rollout_p
   return { count: enabled.length, areShares: enabled.some((rule) => rule.rollout_percentage < 100) };
 }
 
+/** What the few words in lists say: of prerequisites and rules only how many there are. */
+type Brief = Pick<Flag, "rollout_percentage" | "fallthrough"> & { readonly prerequisites: { readonly length: number } };
+type Counted = Pick<RulesInForce, "count">;
+
 /** In a list's row: "2 rules, then 25%". At 0 there is no rollout and the flag is on for everyone. */
-export function audienceInShort(flag: Targeted, rules: RulesInForce): string {
+export function audienceInShort(flag: Brief, rules: Counted): string {
   const audience = withoutPrerequisites(flag, rules);
   return flag.prerequisites.length > 0 ? t.flags.withPrerequisites(audience, flag.prerequisites.length) : audience;
 }
 
-function withoutPrerequisites(flag: Targeted, { count }: RulesInForce): string {
+function withoutPrerequisites(flag: Brief, { count }: Counted): string {
   const percentage = flag.rollout_percentage;
   if (flag.fallthrough === "off") return count > 0 ? t.flags.rulesOnly(count) : t.flags.nobody;
   if (count > 0) return t.flags.rulesThen(count, percentage);

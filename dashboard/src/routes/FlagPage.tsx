@@ -18,7 +18,7 @@ import { rulesInForceOf } from "../lib/audience";
 import { useMadeKeys } from "../lib/madeKeys";
 import { ARCHIVED_TABS, type Tab, TABS, toFlagPage } from "../lib/search";
 import { PartRefusal } from "../lib/useGuard";
-import { useHere } from "../lib/useHere";
+import { useEnvironments, useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { changes as changeTexts } from "../texts/changes";
 import { archive } from "../texts/archive";
@@ -28,12 +28,14 @@ const FlagHistory = lazy(() => import("../components/history/FlagHistory"));
 const ChangePages = lazy(() => import("../components/changes/ChangePages"));
 const Users = lazy(() => import("../components/history/Users"));
 const FlagUse = lazy(() => import("../components/flags/FlagUse"));
+const EnvironmentStrip = lazy(() => import("../components/flags/EnvironmentStrip"));
 const SdkDifferences = lazy(() => import("../components/flags/SdkDifferences"));
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
 
 export function FlagPage() {
   const { project, environment, path: environmentPath } = useHere();
+  const environments = useEnvironments();
   const params = route.useParams();
   const path = { ...environmentPath, flag_id: params.flagId };
   const search = route.useSearch();
@@ -48,6 +50,13 @@ export function FlagPage() {
   const shown = tabs.find((tab) => tab === search.tab) ?? "overview";
   return (
     <FlagHeading {...place} rulesInForce={rules ? rulesInForceOf(rules) : null}>
+      {environments.length > 1 && (
+        <div className={classes.environments}>
+          <Suspense>
+            <EnvironmentStrip {...place} tab={search.tab} />
+          </Suspense>
+        </div>
+      )}
       <Tabs
         value={shown}
         // The params are those of this page, also while the session ends and the browser leaves it.

@@ -125,6 +125,10 @@ export function Flags() {
         >
           {t.flags.archived}
         </AnchorLink>
+        {" · "}
+        <AnchorLink to="/projects/$projectId/flags" params={{ projectId: project.id }}>
+          {t.flags.everywhere}
+        </AnchorLink>
       </Text>
       <NewFlagDialog path={path} {...creation.props} />
     </Page>

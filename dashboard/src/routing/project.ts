@@ -11,6 +11,7 @@ import type { AuditSearch } from "../lib/auditFilter";
 import type { CompareSearch } from "../lib/comparisons";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
+import type { ProjectFlagsSearch } from "../lib/projectFlagTable";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
 import { lazyPage } from "./lazyPage";
@@ -50,6 +51,13 @@ const segments = createRoute({
   getParentRoute: () => project,
   path: "/segments",
   component: lazyPage(() => import("../routes/Segments"), "Segments"),
+});
+const projectFlags = createRoute({
+  getParentRoute: () => project,
+  path: "/flags",
+  // Its page reads it, and takes the code for that along.
+  validateSearch: (raw): ProjectFlagsSearch => raw,
+  component: lazyPage(() => import("../routes/ProjectFlags"), "ProjectFlags"),
 });
 const audit = createRoute({
   getParentRoute: () => project,
@@ -112,6 +120,12 @@ const flag = createRoute({
   validateSearch: toFlagPage,
   component: lazyPage(() => import("../routes/FlagPage"), "FlagPage"),
 });
+const flagByKey = createRoute({
+  getParentRoute: () => environment,
+  path: "/flags/by-key/$flagKey",
+  validateSearch: toFlagPage,
+  component: lazyPage(() => import("../routes/FlagByKey"), "FlagByKey"),
+});
 const history = createRoute({
   getParentRoute: () => environment,
   path: "/history",
@@ -139,6 +153,7 @@ const recorded = createRoute({
 export const projectRoutes = project.addChildren([
   projectHome,
   settings,
+  projectFlags,
   segments,
   audit,
   user,
@@ -146,5 +161,5 @@ export const projectRoutes = project.addChildren([
   members,
   projectTokens,
   sdkKeys,
-  environment.addChildren([flags, archivedFlags, flag, history, recorded, changes, applications]),
+  environment.addChildren([flags, archivedFlags, flag, flagByKey, history, recorded, changes, applications]),
 ]);

@@ -49,6 +49,7 @@ export const shell = {
   history: "History",
   changes: "Changes",
   applications: "Applications",
+  allEnvironments: "All environments",
   segments: "Segments",
   sdkKeys: "SDK keys",
   tokens: "Tokens",

@@ -3,10 +3,13 @@
 export interface Done {
   readonly name: string;
   readonly enabled: boolean;
+  /** The environment, where it would not be clear. */
+  readonly where?: string;
 }
 
 export const done = {
-  switched: ({ name, enabled }: Done) => `${name} was turned ${enabled ? "on" : "off"}.`,
+  switched: ({ name, enabled, where }: Done) =>
+    `${name} was turned ${enabled ? "on" : "off"}${where === undefined ? "" : ` in ${where}`}.`,
   changed: ({ name }: Done) => `${name} was changed.`,
   deleted: ({ name }: Done) => `${name} was deleted.`,
   archived: ({ name }: Done) => `${name} was archived.`,

@@ -4,6 +4,7 @@ export const flags = {
   create: "Create flag",
   editHeading: "Edit flag",
   archived: "Archived flags",
+  everywhere: "Flags in all environments",
   namePlaceholder: "New checkout",
   keyHint: "Starts with a letter; lowercase letters, digits, _ and -. It cannot be changed later.",
   enabled: "Turn on immediately",

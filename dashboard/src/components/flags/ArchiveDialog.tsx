@@ -6,6 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Flag, FlagPath } from "../../api/client";
 import { useArchiveFlag } from "../../api/archive";
 import { summaryQuery } from "../../api/history";
+import { countsOf } from "../../lib/counts";
 import type { DialogProps } from "../../lib/useDialog";
 import { archive as texts } from "../../texts/archive";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
@@ -20,9 +21,7 @@ export function ArchiveDialog({ path, flag, opened, onClose }: Props) {
   const navigate = useNavigate();
   const { mutateAsync: archive } = useArchiveFlag(path);
   const { data: summary } = useQuery(summaryQuery(path, "day", { flagKey: flag.key }));
-  const intervals = summary?.flags[flag.key] ?? [];
-  const on = intervals.reduce((sum, each) => sum + each.on, 0);
-  const all = intervals.reduce((sum, each) => sum + each.off, on);
+  const counts = summary && countsOf(summary, flag.key);
   const archiveIt = async () => {
     await archive();
     await navigate({
@@ -34,7 +33,7 @@ export function ArchiveDialog({ path, flag, opened, onClose }: Props) {
   return (
     <ConfirmDialog
       title={texts.ask(flag.name)}
-      consequence={[texts.consequence, ...(summary ? [texts.lastDay(all, on)] : [])].join(" ")}
+      consequence={[texts.consequence, ...(counts ? [texts.lastDay(counts.all, counts.on)] : [])].join(" ")}
       action={texts.archive}
       onConfirm={archiveIt}
       opened={opened && isMounted}

@@ -13,8 +13,8 @@ interface Props extends Guarded {
   readonly size?: "small" | "large";
 }
 
-export function StateSwitch({ on, label, onChange, size = "small", needs }: Props) {
-  const { reason, attributes } = useGuard({ needs });
+export function StateSwitch({ on, label, onChange, size = "small", needs, within }: Props) {
+  const { reason, attributes } = useGuard({ needs, within });
   return (
     <ReasonTooltip reason={reason}>
       <UnstyledButton

@@ -1,4 +1,4 @@
-/** The environment switcher. It is always visible, and keeps the current section. */
+/** The environment switcher. It is always visible, and keeps the current section, and the flag, by its key. */
 
 import { Menu, Skeleton } from "@mantine/core";
 import { IconCheck, IconPlus } from "../shared/icons";
@@ -7,11 +7,14 @@ import { useMatches } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { environmentsQuery, isProduction } from "../../api/environments";
 import { lastEnvironment, rememberEnvironment } from "../../lib/lastEnvironment";
+import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./EnvironmentMenu.module.css";
 import { HeaderMenu } from "../shell/HeaderMenu";
 import { MenuItemLink } from "../shared/links";
+
+const BASE = "/projects/$projectId/environments/$environmentId";
 
 interface Props {
   readonly projectId: string;
@@ -21,6 +24,7 @@ interface Props {
 export function EnvironmentMenu({ projectId, environmentId }: Props) {
   const { data: environments, isError } = useQuery(environmentsQuery(projectId));
   const section = useSection();
+  const flag = useShownFlag();
   const shown = environmentId ?? lastEnvironment(projectId);
   const current = environments?.find((each) => each.id === shown) ?? environments?.[0];
   useEffect(() => {
@@ -35,17 +39,25 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
       </span>
       <HeaderMenu label={t.shell.switchEnvironment(current.name)} current={<EnvironmentBadge environment={current} />}>
         <Menu.Label>{t.shell.environment}</Menu.Label>
-        {environments.map((each) => (
-          <MenuItemLink
-            key={each.id}
-            to={section}
-            params={{ projectId, environmentId: each.id }}
-            rightSection={each.id === current.id && <IconCheck size={14} />}
-            aria-current={each.id === current.id || undefined}
-          >
-            <EnvironmentBadge environment={each} />
-          </MenuItemLink>
-        ))}
+        {environments.map((each) => {
+          const params = { projectId, environmentId: each.id };
+          const item = {
+            rightSection: each.id === current.id && <IconCheck size={14} />,
+            "aria-current": each.id === current.id || undefined,
+            children: <EnvironmentBadge environment={each} />,
+          };
+          return flag ? (
+            <MenuItemLink
+              key={each.id}
+              to={BY_KEY}
+              params={{ ...params, ...flag.params }}
+              search={flag.page}
+              {...item}
+            />
+          ) : (
+            <MenuItemLink key={each.id} to={section} params={params} {...item} />
+          );
+        })}
         <Menu.Divider />
         <MenuItemLink
           to="/projects/$projectId/settings"
@@ -62,9 +74,8 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
 }
 
 function useSection() {
-  const base = "/projects/$projectId/environments/$environmentId";
   const ids = useMatches({ select: (matches) => matches.map((match) => match.fullPath as string) });
-  if (ids.includes(`${base}/history`)) return `${base}/history` as const;
-  if (ids.includes(`${base}/changes`)) return `${base}/changes` as const;
-  return base;
+  if (ids.includes(`${BASE}/history`)) return `${BASE}/history` as const;
+  if (ids.includes(`${BASE}/changes`)) return `${BASE}/changes` as const;
+  return BASE;
 }

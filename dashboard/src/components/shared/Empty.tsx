@@ -22,7 +22,7 @@ export function Empty({ icon, title, text, children }: Props) {
           <Title order={2} ta="center" className="break">
             {title}
           </Title>
-          <Text c="dimmed" size="md" ta="center" maw={480} mx="auto">
+          <Text c="dimmed" size="md" ta="center" maw={480} mx="auto" className="break">
             {text}
           </Text>
         </Stack>

@@ -15,6 +15,7 @@ import { ADMIN_PAGES } from "../../lib/adminPages";
 import { foundActions } from "../../lib/paletteFilter";
 import { onPaletteWish } from "../../lib/paletteWish";
 import { meantBy } from "../../lib/person";
+import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
 import { compare } from "../../texts/compare";
 import { people } from "../../texts/people";
@@ -119,13 +120,19 @@ function useFlagActions(projectId: string | null, environmentId: string | null):
 
 function useEnvironmentActions(projectId: string | null): SpotlightActionData[] {
   const navigate = useNavigate();
+  const flag = useShownFlag();
   const { data } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
   return (data ?? []).map((each) => ({
     id: each.id,
     label: each.name,
     description: each.key,
     leftSection: isProduction(each) ? <IconBroadcast size={18} /> : <IconFlask size={18} />,
-    onClick: () => navigate({ to: BASE, params: { projectId: projectId ?? "", environmentId: each.id } }),
+    onClick: () => {
+      const params = { projectId: projectId ?? "", environmentId: each.id };
+      return flag
+        ? navigate({ to: BY_KEY, params: { ...params, ...flag.params }, search: flag.page })
+        : navigate({ to: BASE, params });
+    },
   }));
 }
 
@@ -153,6 +160,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
     ...(projectId === null
       ? []
       : [
+          {
+            id: "all-environments",
+            label: t.shell.allEnvironments,
+            onClick: () => navigate({ to: "/projects/$projectId/flags", params }),
+          },
           {
             id: "segments",
             label: t.shell.segments,

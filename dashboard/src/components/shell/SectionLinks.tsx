@@ -2,23 +2,16 @@
 
 import { useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
+import { showCurrent } from "../../lib/showCurrent";
 import classes from "./Sections.module.css";
 
 export function SectionLinks({ label, children }: { label: string; children: ReactNode }) {
   const row = useRef<HTMLElement>(null);
   const path = useLocation({ select: ({ pathname }) => pathname });
-  useEffect(() => {
-    const current = row.current?.querySelector("[aria-current=page], [data-current]");
-    if (row.current && current) row.current.scrollLeft += middleOf(current) - middleOf(row.current);
-  }, [path, children]); // sections that are known later move the current one
+  useEffect(() => showCurrent(row.current), [path, children]); // sections that are known later move the current one
   return (
     <nav ref={row} className={classes.sections} aria-label={label}>
       {children}
     </nav>
   );
-}
-
-function middleOf(element: Element): number {
-  const { left, width } = element.getBoundingClientRect();
-  return left + width / 2;
 }

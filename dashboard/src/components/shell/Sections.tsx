@@ -33,6 +33,15 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
         </>
       )}
       <Link
+        to="/projects/$projectId/flags"
+        params={{ projectId }}
+        className={classes.section}
+        activeOptions={{ includeSearch: false }}
+        activeProps={activeProps}
+      >
+        {t.shell.allEnvironments}
+      </Link>
+      <Link
         to="/projects/$projectId/segments"
         params={{ projectId }}
         className={classes.section}

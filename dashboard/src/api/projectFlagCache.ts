@@ -1,0 +1,30 @@
+/** What is shown of the flags of all environments, by key, after something has changed. */
+
+import type { InfiniteData, QueryClient } from "@tanstack/react-query";
+import type { EnvironmentPath } from "./client";
+import type { ProjectFlag } from "./projectFlags";
+
+export const PROJECT_FLAGS = "project-flags";
+
+export function refreshProjectFlags(cache: QueryClient, { project_id: projectId }: EnvironmentPath): Promise<void> {
+  return cache.invalidateQueries({ queryKey: [PROJECT_FLAGS, projectId] });
+}
+
+/** Drops what is being loaded, which may show an earlier state than the one that is shown. */
+export function keepProjectFlags(cache: QueryClient, { project_id: projectId }: EnvironmentPath): Promise<void> {
+  return cache.cancelQueries({ queryKey: [PROJECT_FLAGS, projectId] });
+}
+
+/** Shows another state of a flag wherever its project's flags are shown. */
+export function showState(cache: QueryClient, path: EnvironmentPath, id: string, enabled: boolean): void {
+  const changed = (row: ProjectFlag): ProjectFlag => ({
+    ...row,
+    flags: row.flags.map((each) => (each.id === id ? { ...each, enabled } : each)),
+  });
+  const of = (kind: string) => ({ queryKey: [PROJECT_FLAGS, path.project_id, kind] });
+  cache.setQueriesData<ProjectFlag | null>(of("key"), (row) => row && changed(row));
+  cache.setQueriesData<InfiniteData<{ items: ProjectFlag[] }>>(
+    of("list"),
+    (list) => list && { ...list, pages: list.pages.map((page) => ({ ...page, items: page.items.map(changed) })) },
+  );
+}

@@ -1,0 +1,106 @@
+/** A flag in all environments of its project: a tile for each, which leads to the flag there. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
+import { summaryQuery } from "../../api/history";
+import { type FlagInBrief, flagsOfKeyQuery } from "../../api/projectFlags";
+import { countsOf } from "../../lib/counts";
+import type { FlagPlace } from "../../lib/flagPlace";
+import { audienceOf, flagIn } from "../../lib/projectFlags";
+import { type Tab, toFlagPage } from "../../lib/search";
+import { showCurrent } from "../../lib/showCurrent";
+import { useEnvironments } from "../../lib/useHere";
+import { t } from "../../texts";
+import { BY_KEY } from "../../lib/useShownFlag";
+import { environmentStrip as texts } from "../../texts/environmentStrip";
+import { EnvironmentBadge } from "../projects/EnvironmentBadge";
+import classes from "./EnvironmentStrip.module.css";
+
+/** Each environment's last day is a request. */
+const MOST_LAST_DAYS = 12;
+const ENVIRONMENT = "/projects/$projectId/environments/$environmentId";
+
+interface Props extends Pick<FlagPlace, "project" | "environment" | "flag"> {
+  /** The tab that is kept in the other environments. */
+  readonly tab: Tab | undefined;
+}
+
+export default function EnvironmentStrip({ project, environment, flag, tab }: Props) {
+  const environments = useEnvironments();
+  const { data: row } = useQuery(flagsOfKeyQuery(project.id, flag.key));
+  const strip = useRef<HTMLElement>(null);
+  useEffect(() => showCurrent(strip.current), [environment.id]);
+  return (
+    <nav ref={strip} aria-label={texts.label} className={classes.strip}>
+      <ul className={classes.tiles}>
+        {environments.map((each) => (
+          <li key={each.id}>
+            <Tile
+              projectId={project.id}
+              environment={each}
+              flagKey={flag.key}
+              flag={row && flagIn(row, each)}
+              isKnown={row !== undefined}
+              isHere={each.id === environment.id}
+              tab={tab}
+            >
+              {environments.length <= MOST_LAST_DAYS && (
+                <LastDay projectId={project.id} environmentId={each.id} flagKey={flag.key} />
+              )}
+            </Tile>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+interface TileProps extends Pick<Props, "environment" | "tab"> {
+  readonly projectId: string;
+  readonly flagKey: string;
+  readonly flag: FlagInBrief | null | undefined;
+  readonly isKnown: boolean;
+  readonly isHere: boolean;
+  readonly children: ReactNode;
+}
+
+function Tile({ projectId, environment, flagKey, flag, isKnown, isHere, tab, children }: TileProps) {
+  const params = { projectId, environmentId: environment.id };
+  const isLive = flag?.archived_at === null;
+  const state = flag ? (isLive ? (flag.enabled ? t.on : t.off) : texts.archived) : texts.missing;
+  const link = {
+    className: classes.tile,
+    search: toFlagPage({ tab }),
+    "aria-current": isHere && ("page" as const),
+    children: (
+      <>
+        <EnvironmentBadge environment={environment} />
+        <span className={classes.state} data-on={(isLive && flag.enabled) || undefined}>
+          {isKnown && state}
+        </span>
+        <span className={classes.words}>{isLive && inWords(flag)}</span>
+        <span className={classes.words}>{isLive && children}</span>
+      </>
+    ),
+  };
+  return flag ? (
+    <Link to={`${ENVIRONMENT}/flags/$flagId`} params={{ ...params, flagId: flag.id }} {...link} />
+  ) : (
+    <Link to={BY_KEY} params={{ ...params, flagKey }} {...link} />
+  );
+}
+
+function inWords(flag: FlagInBrief): string {
+  return flag.enabled ? audienceOf(flag) : texts.whenOn(audienceOf(flag));
+}
+
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
+
+function LastDay({ projectId, environmentId, flagKey }: Record<"projectId" | "environmentId" | "flagKey", string>) {
+  const { data } = useQuery(summaryQuery({ project_id: projectId, env_id: environmentId }, "day", { flagKey }));
+  if (!data) return null;
+  const { all, on } = countsOf(data, flagKey);
+  return all === 0 ? texts.notEvaluated : texts.lastDay(compact.format(all), percent.format(on / all));
+}

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import type { FlagInBrief } from "../api/projectFlags";
+import { audienceOf } from "./projectFlags";
+import { differenceInWords, toProjectFlagsSearch } from "./projectFlagTable";
+
+const flag: FlagInBrief = {
+  id: "1",
+  environment_id: "e",
+  name: "New checkout",
+  enabled: true,
+  archived_at: null,
+  updated_at: "2026-11-20T10:00:00.000000Z",
+  rollout_percentage: 25,
+  fallthrough: "rollout",
+  rules: 2,
+  variants: 0,
+  prerequisites: 0,
+};
+
+it("says who gets a flag", () => {
+  expect(audienceOf(flag)).toBe("2 rules, then 25%");
+  expect(audienceOf({ ...flag, rules: 0, prerequisites: 1 })).toBe("25% of users; needs 1 flag");
+});
+
+it("says in what flags differ", () => {
+  expect(differenceInWords([])).toBe(null);
+  expect(differenceInWords(["environments", "rules"])).toBe("Differs: not in every environment, rules");
+});
+
+it("reads the filters from the URL leniently", () => {
+  expect(toProjectFlagsSearch({ q: 42, differs: "yes" })).toEqual({ q: "42" });
+  expect(toProjectFlagsSearch({ q: "", differs: true })).toEqual({ differs: true });
+});

@@ -1,0 +1,30 @@
+/** A flag by its key: leads to its page in this environment, or says that it is not there and offers to create it. */
+
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Navigate } from "@tanstack/react-router";
+import { flagsOfKeyQuery } from "../api/projectFlags";
+import { MissingFlag } from "../components/flags/MissingFlag";
+import { PageSkeleton } from "../components/shared/PageSkeleton";
+import { ProblemPage } from "../components/shared/ProblemPage";
+import { flagIn } from "../lib/projectFlags";
+import { useHere } from "../lib/useHere";
+
+const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/by-key/$flagKey");
+
+export function FlagByKey() {
+  const { project, environment } = useHere();
+  const { flagKey } = route.useParams();
+  const search = route.useSearch();
+  const { data: row, error, refetch } = useQuery(flagsOfKeyQuery(project.id, flagKey));
+  if (row === undefined) return error ? <ProblemPage error={error} reset={() => void refetch()} /> : <PageSkeleton />;
+  const here = row && flagIn(row, environment);
+  if (!here) return <MissingFlag project={project} environment={environment} flagKey={flagKey} row={row} />;
+  return (
+    <Navigate
+      to="/projects/$projectId/environments/$environmentId/flags/$flagId"
+      params={{ projectId: project.id, environmentId: environment.id, flagId: here.id }}
+      search={search}
+      replace
+    />
+  );
+}

@@ -1,0 +1,36 @@
+export const projectFlags = {
+  heading: "Flags in all environments",
+  intro:
+    "Each row is a flag's key, each column an environment. A switch takes effect at once. The words beside it say who gets the flag while it is on.",
+  search: "Search by name or key",
+  differs: "Only flags that differ between environments",
+  more: "Show more flags",
+  noMatch: "No matching flags",
+  noMatchText: "Change the search or clear the filters.",
+  noneDiffer: "No flag differs between the environments.",
+  emptyHeading: "No flags yet",
+  emptyText: "Create a flag in one of the environments.",
+  flag: "Flag",
+  differing: (aspects: string) => `Differs: ${aspects}`,
+  aspects: {
+    environments: "not in every environment",
+    state: "state",
+    rules: "rules",
+    rollout: "rollout",
+    variants: "variants",
+    prerequisites: "prerequisites",
+  },
+  switchLabel: (name: string, environment: string) => `${name} in ${environment}`,
+  notSwitched: (name: string, environment: string, wanted: boolean) =>
+    `${name} could not be turned ${wanted ? "on" : "off"} in ${environment}`,
+  openLabel: (name: string, environment: string, words: string) => `${words}: ${name} in ${environment}`,
+  notHere: (key: string, environment: string) => `${key} does not exist in ${environment}`,
+  isElsewhere: "It exists in other environments",
+  isNowhere: "It exists in no environment of this project",
+  isNowhereText: "It may have been deleted. The audit trail of the project shows what has changed.",
+  notCreated: (environment: string) => `The flag could not be created in ${environment}`,
+  createHere: "Create it here",
+  createText: (environment: string) =>
+    `You can create it here as well. It gets its name, its description and its tags from ${environment}, is off, and has no rules, rollout or variants yet.`,
+  allFlags: (environment: string) => `All flags in ${environment}`,
+};
