@@ -44,7 +44,17 @@ def pages(project: Json) -> list[tuple[str, str | None]]:
     """Each page of a project, with the key of its environment."""
     whole: list[tuple[str, str | None]] = [
         (f"/projects/{project['id']}/{page}", None)
-        for page in ("flags", "segments", "audit", "compare", "user?id=ada", "members", "sdk-keys", "tokens", "settings")
+        for page in (
+            "flags",
+            "segments",
+            "audit",
+            "compare",
+            "user?id=ada",
+            "members",
+            "sdk-keys",
+            "tokens",
+            "settings",
+        )
     ]
     for key, flag in zip(("production", "staging"), project["flags"], strict=True):
         here = environment_page({"project_id": project["id"], "id": flag["environment_id"]})

@@ -71,6 +71,7 @@ async def test_whoever_is_no_administrator_is_told_so_and_offered_nothing(eve: P
     await expect(eve.page.get_by_role("menuitem", name="Administration")).to_have_count(0)
     await eve.page.keyboard.press("Escape")
     await eve.page.keyboard.press("ControlOrMeta+k")
+    await expect(eve.page.get_by_label("Command palette").last).to_be_focused()
     await eve.page.keyboard.type("appearance")
     await eve.sees("Use light appearance")
     await eve.page.get_by_label("Command palette").last.fill("administration")

@@ -94,6 +94,7 @@ async def test_text_that_users_write_never_becomes_markup(ada: Person) -> None:
         await ada.sees(HOSTILE)
         assert await ada.page.locator("img").count() == 0
     await ada.page.keyboard.press("ControlOrMeta+k")
+    await expect(ada.page.get_by_placeholder("Go to a flag")).to_be_focused()
     await ada.page.keyboard.type("onerror")
     await expect(ada.page.get_by_role("dialog")).to_contain_text(HOSTILE)
     assert await ada.page.locator("img").count() == 0
@@ -102,7 +103,7 @@ async def test_text_that_users_write_never_becomes_markup(ada: Person) -> None:
 async def test_a_change_shows_the_values_before_and_after(ada: Person, flag: Json) -> None:
     await ada.api.put(f"/api{flag_page(flag)}", json={"rollout_percentage": 40, "name": "Newer checkout"})
     await ada.page.goto(f"{flag_page(flag)}?tab=changes")
-    change = ada.page.get_by_role("listitem").first
+    change = ada.page.get_by_role("tabpanel").get_by_role("listitem").first
     await expect(change).to_contain_text(f"{ada.email} changed Newer checkout")
     await expect(change).to_contain_text("Before New checkout → After Newer checkout")
     await expect(change).to_contain_text("Before 25% → After 40%")

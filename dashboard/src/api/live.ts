@@ -36,7 +36,7 @@ export async function followChanges(cache: QueryClient, path: EnvironmentPath, l
       await pause(REOPEN_MILLISECONDS, left);
       continue;
     }
-    for (let polls = 0; polls < POLLS && !left.aborted; polls += 1) {
+    for (let polls = 0; polls < POLLS; polls += 1) {
       await pause(POLL_MILLISECONDS, left);
       if (!(await catchUp())) return;
     }

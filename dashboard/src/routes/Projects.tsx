@@ -16,7 +16,7 @@ import { LoadFailed } from "../components/shared/ProblemPage";
 import { When } from "../components/shared/When";
 import { createProjectCommand } from "../lib/snippets";
 import { useDialog } from "../lib/useDialog";
-import { t } from "../texts";
+import { projects as texts } from "../texts/projects";
 import classes from "./Projects.module.css";
 
 const SEARCH_FROM = 8;
@@ -26,22 +26,22 @@ export function Projects() {
   const creation = useDialog();
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={creation.open}>
-      {t.projects.new}
+      {texts.new}
     </Button>
   );
   return (
-    <Page title={t.projects.heading} actions={data && data.length > 0 ? create : null}>
+    <Page title={texts.heading} actions={data && data.length > 0 ? create : null}>
       {error && !data && <LoadFailed error={error} onRetry={refetch} />}
       {!data && !error && <RowsSkeleton height={64} />}
       {data && data.length > 0 && <ProjectList projects={data} />}
       {data?.length === 0 && (
-        <Empty icon={<IconGrid size={22} />} title={t.projects.emptyHeading} text={t.projects.emptyText}>
+        <Empty icon={<IconGrid size={22} />} title={texts.emptyHeading} text={texts.emptyText}>
           {create}
           <Text size="sm" c="dimmed">
-            {t.projects.emptyCurl}
+            {texts.emptyCurl}
           </Text>
           <ManagementCall
-            label={t.projects.emptyCurl}
+            label={texts.emptyCurl}
             command={(token) => createProjectCommand(window.location.origin, token)}
           />
         </Empty>
@@ -62,8 +62,8 @@ function ProjectList({ projects }: { projects: readonly Project[] }) {
           mb="md"
           maw={320}
           type="search"
-          aria-label={t.projects.search}
-          placeholder={t.projects.search}
+          aria-label={texts.search}
+          placeholder={texts.search}
           leftSection={<IconSearch size={16} />}
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}
@@ -76,13 +76,13 @@ function ProjectList({ projects }: { projects: readonly Project[] }) {
               <span className={classes.name}>{each.name}</span>
               <span className={classes.description}>{each.description}</span>
               <span className={classes.created}>
-                {t.projects.created} <When at={each.created_at} />
+                {texts.created} <When at={each.created_at} />
               </span>
             </Link>
           </li>
         ))}
       </ul>
-      {found.length === 0 && <Text c="dimmed">{t.projects.none(query)}</Text>}
+      {found.length === 0 && <Text c="dimmed">{texts.none(query)}</Text>}
     </>
   );
 }

@@ -15,7 +15,7 @@ import classes from "../components/rules/SegmentRow.module.css";
 import { Unfold } from "../components/shared/Unfold";
 import { useDialog } from "../lib/useDialog";
 import { useProject } from "../lib/useHere";
-import { t } from "../texts";
+import { segments as texts } from "../texts/segments";
 
 const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
@@ -32,15 +32,15 @@ export function Segments() {
       onClick={creation.open}
       flex="none"
     >
-      {t.segments.new}
+      {texts.new}
     </GuardedButton>
   );
   const isEmpty = segments?.length === 0;
   return (
-    <Page title={t.segments.heading} intro={t.segments.intro} actions={button}>
+    <Page title={texts.heading} intro={texts.intro} actions={button}>
       {error && !segments && <LoadFailed error={error} onRetry={refetch} />}
       {!segments && !error && <RowsSkeleton rows={4} height={64} />}
-      {isEmpty && <Empty icon={<IconGroup size={22} />} title={t.segments.emptyHeading} text={t.segments.emptyText} />}
+      {isEmpty && <Empty icon={<IconGroup size={22} />} title={texts.emptyHeading} text={texts.emptyText} />}
       {segments && !isEmpty && (
         <ul className={classes.list}>
           {segments.map((each) => (
@@ -48,7 +48,7 @@ export function Segments() {
           ))}
         </ul>
       )}
-      <Unfold label={t.segments.changes} icon={<IconHistory size={15} />}>
+      <Unfold label={texts.changes} icon={<IconHistory size={15} />}>
         <ProjectChanges projectId={project.id} resource="segment" />
       </Unfold>
       <SegmentDialog projectId={project.id} {...creation.props} />

@@ -19,23 +19,24 @@ import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
+import { settings } from "../texts/projects";
 import { demand as texts } from "../texts/demand";
 import classes from "./Settings.module.css";
 
 export function Settings() {
   const project = useProject();
   return (
-    <Page title={t.settings.heading}>
-      <Section title={t.settings.general}>
+    <Page title={settings.heading}>
+      <Section title={settings.general}>
         <General key={project.id} project={project} />
       </Section>
-      <Section title={t.settings.environments} text={t.settings.environmentsText} id="environments">
+      <Section title={settings.environments} text={settings.environmentsText} id="environments">
         <EnvironmentList projectId={project.id} />
       </Section>
       <Section title={texts.heading} text={texts.text}>
         <SecondFactorDemand projectId={project.id} />
       </Section>
-      <Section title={t.settings.danger} text={t.settings.dangerText}>
+      <Section title={settings.danger} text={settings.dangerText}>
         <DeleteProject project={project} />
       </Section>
     </Page>
@@ -67,7 +68,7 @@ function General({ project }: { project: Project }) {
   const readOnly = useGuard({ needs: "project:write" }).reason !== null;
   const save = async (values: typeof form.values) => {
     await update.mutateAsync(described(values));
-    notifyDone(t.settings.saved);
+    notifyDone(settings.saved);
   };
   return (
     <DialogForm form={form} action={t.save} needs="project:write" onSubmit={save}>
@@ -88,7 +89,7 @@ function DeleteProject({ project }: { project: Project }) {
   return (
     <>
       <GuardedButton needs="project:delete" variant="outline" color="alarm" onClick={deletion.open}>
-        {t.settings.deleteProject}
+        {settings.deleteProject}
       </GuardedButton>
       <DeleteDialog name={project.name} consequence={t.deletion.project} onDelete={deleteIt} {...deletion.props} />
     </>

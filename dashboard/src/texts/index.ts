@@ -12,8 +12,7 @@ import { history, users } from "./history";
 import { members } from "./members";
 import { prerequisites } from "./prerequisites";
 import { enrolment } from "./enrolment";
-import { segments } from "./segments";
-import { deletion, projects, settings } from "./projects";
+import { deletion } from "./deletion";
 import { impact, simulator } from "./simulator";
 import { variants } from "./variants";
 
@@ -32,10 +31,7 @@ export const t = {
   palette,
   prerequisites,
   problems,
-  projects,
   rules,
-  segments,
-  settings,
   shell,
   simulator,
   users,

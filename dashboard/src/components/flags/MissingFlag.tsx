@@ -60,7 +60,12 @@ export function MissingFlag({ project, environment, flagKey, row }: Props) {
             source={{ project_id: project.id, env_id: source.environment.id, flag_id: source.flag.id }}
           />
         )}
-        <AnchorLink to={ENVIRONMENT} params={{ projectId: project.id, environmentId: environment.id }} size="sm" className="break">
+        <AnchorLink
+          to={ENVIRONMENT}
+          params={{ projectId: project.id, environmentId: environment.id }}
+          size="sm"
+          className="break"
+        >
           {texts.allFlags(environment.name)}
         </AnchorLink>
       </Empty>

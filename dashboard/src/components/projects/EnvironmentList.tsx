@@ -8,6 +8,7 @@ import { useDeleteEnvironment, useRenameEnvironment } from "../../api/environmen
 import { useDialog } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { settings as texts } from "../../texts/projects";
 import { compare } from "../../texts/compare";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { DialogForm } from "../shared/DialogForm";
@@ -26,7 +27,7 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
   const create = useRef<HTMLButtonElement>(null);
   return (
     <Stack gap="sm" align="flex-start">
-      {environments.length === 0 && <Text c="dimmed">{t.settings.environmentNone}</Text>}
+      {environments.length === 0 && <Text c="dimmed">{texts.environmentNone}</Text>}
       <ul className={classes.list}>
         {environments.map((each) => (
           <EnvironmentRow
@@ -44,7 +45,7 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
         leftSection={<IconPlus size={16} />}
         onClick={creation.open}
       >
-        {t.settings.environmentNew}
+        {texts.environmentNew}
       </GuardedButton>
       {environments.length > 1 && (
         <AnchorLink to="/projects/$projectId/compare" params={{ projectId }}>
@@ -76,26 +77,21 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
       <AnchorLink
         to="/projects/$projectId/environments/$environmentId"
         params={{ projectId, environmentId: environment.id }}
-        aria-label={t.settings.flagsOf(environment.name)}
+        aria-label={texts.flagsOf(environment.name)}
         underline="never"
       >
         <EnvironmentBadge environment={environment} />
       </AnchorLink>
       <code className={classes.key}>{environment.key}</code>
       <Group gap={2} ml="auto" wrap="nowrap">
-        <IconButton
-          {...guard}
-          hint={t.settings.rename}
-          label={t.settings.renameOf(environment.name)}
-          onClick={renaming.open}
-        >
+        <IconButton {...guard} hint={texts.rename} label={texts.renameOf(environment.name)} onClick={renaming.open}>
           <IconPencil size={16} />
         </IconButton>
-        <IconButton {...guard} hint={t.delete} label={t.settings.deleteOf(environment.name)} onClick={deletion.open}>
+        <IconButton {...guard} hint={t.delete} label={texts.deleteOf(environment.name)} onClick={deletion.open}>
           <IconTrash size={16} />
         </IconButton>
       </Group>
-      <Modal title={t.settings.environmentRename} {...renaming.props}>
+      <Modal title={texts.environmentRename} {...renaming.props}>
         <Rename projectId={projectId} environment={environment} onClose={renaming.props.onClose} />
       </Modal>
       <DeleteDialog
@@ -122,7 +118,7 @@ function Rename({ projectId, environment, onClose }: RenameProps) {
     onClose();
   };
   return (
-    <DialogForm form={form} action={t.settings.rename} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={texts.rename} onSubmit={submit} onClose={onClose}>
       <NameField {...form.getInputProps("name")} />
     </DialogForm>
   );

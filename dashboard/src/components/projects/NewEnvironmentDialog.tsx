@@ -4,7 +4,7 @@ import { useCreateEnvironment } from "../../api/environments";
 import { proposeEnvironmentKey } from "../../lib/proposeKey";
 import type { DialogProps } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
-import { t } from "../../texts";
+import { settings } from "../../texts/projects";
 import { creation as texts } from "../../texts/compare";
 import { DialogForm } from "../shared/DialogForm";
 import { NameAndKeyFields } from "../shared/fields";
@@ -13,7 +13,7 @@ type Props = DialogProps & { readonly projectId: string };
 
 export function NewEnvironmentDialog(props: Props) {
   return (
-    <Modal title={t.settings.environmentNew} opened={props.opened} onClose={props.onClose}>
+    <Modal title={settings.environmentNew} opened={props.opened} onClose={props.onClose}>
       <NewEnvironment {...props} />
     </Modal>
   );
@@ -29,12 +29,12 @@ function NewEnvironment({ projectId, onClose }: Props) {
     onClose();
   };
   return (
-    <DialogForm form={form} action={t.settings.environmentCreate} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={settings.environmentCreate} onSubmit={submit} onClose={onClose}>
       <NameAndKeyFields
         form={form}
         propose={proposeEnvironmentKey}
-        placeholder={t.settings.environmentPlaceholder}
-        keyHint={t.settings.environmentKeyHint}
+        placeholder={settings.environmentPlaceholder}
+        keyHint={settings.environmentKeyHint}
       />
       {environments.length > 0 && (
         <Select

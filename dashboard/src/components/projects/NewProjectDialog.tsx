@@ -4,13 +4,13 @@ import { useNavigate } from "@tanstack/react-router";
 import { useCreateProject } from "../../api/projects";
 import { described } from "../../lib/described";
 import type { DialogProps } from "../../lib/useDialog";
-import { t } from "../../texts";
+import { projects as texts } from "../../texts/projects";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameField } from "../shared/fields";
 
 export function NewProjectDialog(props: DialogProps) {
   return (
-    <Modal title={t.projects.new} {...props}>
+    <Modal title={texts.new} {...props}>
       <NewProject onClose={props.onClose} />
     </Modal>
   );
@@ -26,8 +26,8 @@ function NewProject({ onClose }: Pick<DialogProps, "onClose">) {
     await navigate({ to: "/projects/$projectId", params: { projectId: project.id } });
   };
   return (
-    <DialogForm form={form} action={t.projects.create} onSubmit={submit} onClose={onClose}>
-      <NameField placeholder={t.projects.namePlaceholder} {...form.getInputProps("name")} />
+    <DialogForm form={form} action={texts.create} onSubmit={submit} onClose={onClose}>
+      <NameField placeholder={texts.namePlaceholder} {...form.getInputProps("name")} />
       <DescriptionField {...form.getInputProps("description")} />
     </DialogForm>
   );

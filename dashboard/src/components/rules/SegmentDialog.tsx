@@ -9,6 +9,7 @@ import { described } from "../../lib/described";
 import { proposeFlagKey } from "../../lib/proposeKey";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
+import { segments as texts } from "../../texts/segments";
 import { ConditionFields } from "./ConditionFields";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameAndKeyFields, NameField } from "../shared/fields";
@@ -25,7 +26,7 @@ interface Draft {
 const NEW: Draft = { name: "", key: "", description: "", conditions: [NEW_CONDITION] };
 
 export function SegmentDialog(props: Props) {
-  const title = props.segment ? t.segments.editHeading : t.segments.new;
+  const title = props.segment ? texts.editHeading : texts.new;
   return (
     <Modal title={title} size={600} yOffset="6vh" opened={props.opened} onClose={props.onClose}>
       <SegmentForm {...props} />
@@ -43,14 +44,14 @@ function SegmentForm({ projectId, segment, onClose }: Props) {
     onClose();
   };
   return (
-    <DialogForm form={form} action={segment ? t.save : t.segments.create} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={segment ? t.save : texts.create} onSubmit={submit} onClose={onClose}>
       {segment ? (
         <NameField {...form.getInputProps("name")} />
       ) : (
         <NameAndKeyFields
           form={form}
           propose={proposeFlagKey}
-          placeholder={t.segments.namePlaceholder}
+          placeholder={texts.namePlaceholder}
           keyHint={t.flags.keyHint}
         />
       )}

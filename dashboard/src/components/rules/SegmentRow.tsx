@@ -10,6 +10,7 @@ import { clauseParts } from "../../lib/conditions";
 import { useDialog } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { segments as texts } from "../../texts/segments";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { EditMenu } from "../shared/EditMenu";
 import { AnchorLink } from "../shared/links";
@@ -45,10 +46,10 @@ export function SegmentRow({ projectId, segment, onDeleted }: Props) {
         )}
         <div className={classes.sentence}>
           {segment.conditions.length === 0 ? (
-            t.segments.everyone
+            texts.everyone
           ) : (
             <>
-              {t.segments.members} <Parts parts={clauseParts(segment.conditions)} />
+              {texts.members} <Parts parts={clauseParts(segment.conditions)} />
             </>
           )}
         </div>
@@ -56,7 +57,7 @@ export function SegmentRow({ projectId, segment, onDeleted }: Props) {
       </div>
       <EditMenu
         needs="segments:write"
-        label={t.segments.actions(segment.name)}
+        label={texts.actions(segment.name)}
         onEdit={editing.open}
         onDelete={deletion.open}
       />
@@ -80,13 +81,13 @@ function Uses({ projectId, segment }: Pick<Props, "projectId" | "segment">) {
   return (
     <details onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary className={classes.summary}>
-        {t.segments.uses}
-        <span className={classes.of}> {t.segments.usesOf(segment.name)}</span>
+        {texts.uses}
+        <span className={classes.of}> {texts.usesOf(segment.name)}</span>
       </summary>
       <div role="status">
         {error && <Text size="sm">{lineOf(error)}</Text>}
         {!uses && !error && opened && <Text size="sm">{t.loading}</Text>}
-        {uses?.length === 0 && <Text size="sm">{t.segments.unused}</Text>}
+        {uses?.length === 0 && <Text size="sm">{texts.unused}</Text>}
       </div>
       {uses && uses.length > 0 && (
         <ul className={classes.uses}>
@@ -101,10 +102,10 @@ function Uses({ projectId, segment }: Pick<Props, "projectId" | "segment">) {
                     search={{ q: flagKey }}
                     className="break"
                   >
-                    {t.segments.use(flagKey, environment.name)}
+                    {texts.use(flagKey, environment.name)}
                   </AnchorLink>
                 ) : (
-                  t.segments.use(flagKey, environmentKey)
+                  texts.use(flagKey, environmentKey)
                 )}
               </li>
             );
