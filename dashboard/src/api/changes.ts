@@ -32,7 +32,6 @@ export function changeSummaryQuery(path: EnvironmentPath, { since, until, interv
       const params = { path, query };
       return ask(client.GET("/api/projects/{project_id}/environments/{env_id}/changes/summary", { params, signal }));
     },
-    placeholderData: keepPreviousData,
   });
 }
 

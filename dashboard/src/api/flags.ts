@@ -115,6 +115,7 @@ export function useSwitchFlag(
       if (isLast(switching.flag.id)) keepFlag(cache, path, { id: switching.flag.id, enabled: !switching.enabled });
       onRefused(switching, error);
       void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
+      void refreshProjectFlags(cache, path);
     },
   });
 }

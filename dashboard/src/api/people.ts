@@ -24,6 +24,9 @@ const userOf = ({ id, email }: PersonSearch) => ({
   ...(email !== undefined && { user_email: email }),
 });
 
+/** What the page says of the present is asked for again whenever it is opened, and while it stays open. */
+const OF_NOW = { staleTime: 0, refetchInterval: 30_000 };
+
 /**
  * The evaluation of the user in each environment, in their order, that says most about them now: the newest one of which
  * attributes were kept, or else the newest one; null where none is found.
@@ -46,6 +49,7 @@ export function latestQuery(projectId: string, environments: readonly Environmen
   return queryOptions({
     queryKey: ["person", projectId, "latest", userOf(person), environments.map(({ id }) => id)],
     queryFn: ({ signal }) => Promise.all(environments.map((each) => latestIn(each, signal))),
+    ...OF_NOW,
   });
 }
 
@@ -81,6 +85,7 @@ export function answersQuery(
       ),
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
+    ...OF_NOW,
   });
 }
 

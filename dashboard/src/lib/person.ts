@@ -21,8 +21,9 @@ export function toPersonSearch(raw: Readonly<Record<string, unknown>>): PersonSe
   const found: Record<string, string> = {};
   for (const name of TEXTS) {
     const value = raw[name];
-    // The router reads an unquoted 42 in the URL as a number.
-    const given = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+    // The router reads an unquoted 42 in the URL as a number. It rounds long ones, which would mean somebody else.
+    const isExact = typeof value === "boolean" || Number.isSafeInteger(value);
+    const given = isExact ? String(value) : value;
     if (typeof given === "string" && given.trim()) found[name] = given.trim();
   }
   if (typeof raw.day === "string" && /^\d{4}-\d\d-\d\d$/.test(raw.day) && !Number.isNaN(Date.parse(raw.day))) {

@@ -25,11 +25,12 @@ export function Person() {
   const search = (next: PersonSearch) => void navigate({ search: toPersonSearch({ ...next }), replace: true });
   const lookUp = ({ id, email }: PersonSearch) => void navigate({ search: toPersonSearch({ ...person, id, email }) });
   const isKnown = isNamed(person);
+  const who = JSON.stringify([person.id, person.email]); // what is shown of one must not stay for the next
   return (
     <Page title={isKnown ? texts.heading(nameOf(person)) : texts.headingNone} intro={texts.intro}>
-      <WhoForm key={nameOf(person)} person={person} onLookUp={lookUp} />
+      <WhoForm key={who} person={person} onLookUp={lookUp} />
       {isKnown ? (
-        <About person={person} onSearch={search} />
+        <About key={who} person={person} onSearch={search} />
       ) : (
         <Empty icon={<IconSearch size={22} />} title={texts.emptyTitle} text={texts.emptyText} />
       )}

@@ -6,13 +6,16 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor, NumberedChange
+from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.intervals import Intervals, intervals_of
-from flagstaff.domain.permissions import Permission
-from flagstaff.services.access import open_environment, open_project, require_administrator
+from flagstaff.domain.permissions import Permission, may, require
+from flagstaff.services.access import open_environment, open_member, open_project, require_administrator
 from flagstaff.storage import changes, environments
 from flagstaff.storage.accounts import find_account_by_email
 from flagstaff.storage.changes import ChangeFilter, ChangesInterval
 from flagstaff.storage.database import Connection, Database
+
+_SUMMARY_MAX = timedelta(days=800)  # what it reads grows with the changes in that time
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +106,26 @@ class Changes:
     ) -> ChangeSummary:
         """How often what decides an environment's flags, or the one with the key, was changed; by default in a day.
 
+        Segments are the whole project's: who may not see the audit trail of that gets only the changes of flags.
+
         Raises:
             Error: INVALID for times and an interval that are not `intervals_of` a summary.
         """
         asked = intervals_of(since, until or self.now(), interval)
+        if asked.until - asked.since > _SUMMARY_MAX:
+            raise invalid_field("since", f"must be at most {_SUMMARY_MAX.days} days before until")
         async with self.database.read() as connection:
-            await open_environment(connection, actor, project_id, environment_id, Permission.AUDIT_READ)
-            found = await changes.summarise_changes(connection, project_id, environment_id, asked, flag_key=flag_key)
+            _, member = await open_member(connection, actor, project_id)
+            environment = await environments.get_environment(connection, project_id, environment_id)
+            require(member, Permission.AUDIT_READ, environment.key)
+            found = await changes.summarise_changes(
+                connection,
+                project_id,
+                environment_id,
+                asked,
+                flag_key=flag_key,
+                with_segments=may(member, Permission.AUDIT_READ),
+            )
         return ChangeSummary(asked, found)
 
     async def list_instance_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:

@@ -105,7 +105,7 @@ class UserHistory:
                 page = await list_evaluations(connection, number, wanted, limit=self.bounds.at_once, before=before)
             stopped = await in_pieces(self._compare(changes, page.items, limit))
             before = page.next_before if stopped is None else stopped
-            if before is None or stopped is not None:
+            if before is None or stopped is not None or not page.items:
                 break
         oldest = changes.oldest
         return AnswerChangesPage(

@@ -218,6 +218,7 @@ async def summarise_changes(
     intervals: Intervals,
     *,
     flag_key: str | None,
+    with_segments: bool,
 ) -> list[ChangesInterval]:
     """How often the flags of an environment, their rules and the project's segments were changed, oldest first.
 
@@ -242,7 +243,7 @@ async def summarise_changes(
             _columns.project_id == project_id,
             _columns.at >= intervals.since,
             _columns.at < intervals.until,
-            sa.or_(of_flags, of_segments),
+            sa.or_(of_flags, of_segments) if with_segments else of_flags,
         )
         .group_by(place)
         .subquery()

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
+from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 
 
@@ -39,6 +39,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(
         ("interval=0m", "interval"),
         ("interval=1m&since=2020-01-01T00:00:00Z", "interval"),
         ("since=tuesday", "since"),
+        ("since=2020-01-01T00:00:00Z&interval=30d", "since"),
         ("since=2999-01-01T00:00:00Z", "since"),
         ("until=2026-11-20", "until"),
         ("flag_key=Not%20a%20key", "flag_key"),
@@ -107,3 +108,15 @@ async def test_of_one_flag_it_counts_its_own_changes_and_those_of_the_segments_t
     await ada.delete(flag_path(other))
     clock.advance(seconds=1)
     assert [each["changes"] for each in await summary(ada, environment, flag_key="other")] == [1, 2]
+
+
+async def test_a_token_for_an_environment_sees_no_changes_of_segments(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    await ada.create_flag(environment)
+    await ada.create_segment(project)
+    body = {"name": "Watcher", "permissions": ["audit:read"], "environments": [environment["id"]]}
+    token = created(await ada.post(f"{project_path(project)}/tokens", json=body))["token"]
+    answer = await client.get(path(environment), headers={"authorization": f"Bearer {token}"})
+    assert [each["changes"] for each in answer.json()["intervals"]] == [1]
+    assert [each["changes"] for each in await summary(ada, environment)] == [2]

@@ -99,8 +99,9 @@ const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 
 function LastDay({ projectId, environmentId, flagKey }: Record<"projectId" | "environmentId" | "flagKey", string>) {
-  const { data } = useQuery(summaryQuery({ project_id: projectId, env_id: environmentId }, "day", { flagKey }));
-  if (!data) return null;
+  const path = { project_id: projectId, env_id: environmentId };
+  const { data, isPlaceholderData } = useQuery(summaryQuery(path, "day", { flagKey }));
+  if (!data || isPlaceholderData) return null; // that of another flag says nothing about this one
   const { all, on } = countsOf(data, flagKey);
   return all === 0 ? texts.notEvaluated : texts.lastDay(compact.format(all), percent.format(on / all));
 }
