@@ -116,7 +116,10 @@ async def test_prerequisites_percentages_segments_and_variants_are_explained(ada
         "25% rollout",
         "Hashed: new-checkout:ada",
     )
-    await ada.api.put(f"/api{flag_page(flag)}", json={"rollout_percentage": 100})
+    # The page hears of it, and takes away the answer of the flag as it was.
+    async with ada.page.expect_response(lambda answer: answer.url.endswith(f"/flags/{flag['id']}")):
+        await ada.api.put(f"/api{flag_page(flag)}", json={"rollout_percentage": 100})
+    await expect(where.get_by_role("list", name="Why")).to_have_count(0)
     await evaluate(where, "The variant is ", "of 1,000 is in its range")
     await where.get_by_label("User id").fill("")
     await evaluate(where, "The user has no identifier, and gets the first variant with a weight.")

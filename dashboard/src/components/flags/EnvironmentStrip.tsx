@@ -33,9 +33,9 @@ export default function EnvironmentStrip({ project, environment, flag, tab }: Pr
   useEffect(() => showCurrent(strip.current), [environment.id]);
   return (
     <nav ref={strip} aria-label={texts.label} className={classes.strip}>
-      <ul className={classes.tiles}>
+      <div className={classes.tiles}>
         {environments.map((each) => (
-          <li key={each.id}>
+          <div key={each.id}>
             <Tile
               projectId={project.id}
               environment={each}
@@ -49,9 +49,9 @@ export default function EnvironmentStrip({ project, environment, flag, tab }: Pr
                 <LastDay projectId={project.id} environmentId={each.id} flagKey={flag.key} />
               )}
             </Tile>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
     </nav>
   );
 }
