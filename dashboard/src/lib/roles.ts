@@ -7,7 +7,7 @@ import { capitalised } from "./capitalised";
 export const ROLES = ["owner", "admin", "editor", "viewer"] as const satisfies readonly Role[];
 export const ENVIRONMENT_ROLES = ["admin", "editor", "viewer"] as const;
 /** In the order of the server's table. */
-export const ALL_PERMISSIONS = Object.keys(t.members.permissions) as Permission[];
+export const ALL_PERMISSIONS = Object.keys(t.roles.permissions) as Permission[];
 type EnvironmentRole = (typeof ENVIRONMENT_ROLES)[number];
 
 export interface RolesDraft {
@@ -28,8 +28,8 @@ export function rolesOf({ role, environments }: RolesDraft): Roles {
 
 /** "editor, and viewer in production". */
 export function rolesInWords({ role, environments }: Roles): string {
-  const own = Object.entries(environments).map(([key, inIt]) => t.members.roleIn(t.members.roles[inIt], key));
-  return [t.members.roles[role], ...own].join(", ");
+  const own = Object.entries(environments).map(([key, inIt]) => t.roles.roleIn(t.roles.roles[inIt], key));
+  return [t.roles.roles[role], ...own].join(", ");
 }
 
 /**
@@ -44,15 +44,15 @@ export function reasonAgainst(
   if (!own) return null;
   const allowed = (environment && own.environments[environment.key]) ?? own.permissions;
   if (allowed.includes(permission)) return null;
-  const place = environment ? t.members.inEnvironment(environment.name) : t.members.inProject;
-  return t.members.forbidden(permission, place, grantersOf(own, permission));
+  const place = environment ? t.roles.inEnvironment(environment.name) : t.roles.inProject;
+  return t.roles.forbidden(permission, place, grantersOf(own, permission));
 }
 
 /** Who can give a role with a permission: "An owner or an admin". */
 function grantersOf(own: OwnPermissions, permission: Permission): string {
   const isOfOwners = ROLES.every((role) => role === "owner" || !own.roles[role]?.includes(permission));
   const needed = isOfOwners ? neededFor("owner") : neededFor("viewer");
-  const names = ROLES.filter((role) => own.roles[role]?.includes(needed)).map((role) => t.members.oneOf[role]);
+  const names = ROLES.filter((role) => own.roles[role]?.includes(needed)).map((role) => t.roles.oneOf[role]);
   return capitalised(names.join(t.or));
 }
 

@@ -19,7 +19,7 @@ import { Unfold } from "../components/shared/Unfold";
 import { currentSession } from "../lib/session";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
-import { t } from "../texts";
+import { members as memberTexts } from "../texts/members";
 
 const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
@@ -42,15 +42,15 @@ export function Members() {
       onClick={inviting.open}
       flex="none"
     >
-      {t.members.invite}
+      {memberTexts.invite}
     </GuardedButton>
   );
   return (
-    <Page title={t.members.heading} intro={t.members.intro} actions={button}>
+    <Page title={memberTexts.heading} intro={memberTexts.intro} actions={button}>
       {error && !members && <LoadFailed error={error} onRetry={refetch} />}
       {!members && !error && <RowsSkeleton rows={3} height={56} />}
       {members && (
-        <ul className={classes.list} aria-label={t.members.heading}>
+        <ul className={classes.list} aria-label={memberTexts.heading}>
           {members.map((each) => (
             <MemberRow
               key={each.account_id}
@@ -65,10 +65,10 @@ export function Members() {
         </ul>
       )}
       <Stack gap="xs" mt="xl">
-        <Title order={2}>{t.members.invitations}</Title>
-        {invitations?.length === 0 && <Text c="dimmed">{t.members.invitationsNone}</Text>}
+        <Title order={2}>{memberTexts.invitations}</Title>
+        {invitations?.length === 0 && <Text c="dimmed">{memberTexts.invitationsNone}</Text>}
         {invitations && invitations.length > 0 && (
-          <ul className={classes.list} aria-label={t.members.invitations}>
+          <ul className={classes.list} aria-label={memberTexts.invitations}>
             {invitations.map((each) => (
               <InvitationRow key={each.id} projectId={projectId} invitation={each} onRevoked={focusInvite} />
             ))}
@@ -77,15 +77,15 @@ export function Members() {
       </Stack>
       {own && (
         <>
-          <Unfold label={t.members.own} icon={<IconLock size={15} />}>
+          <Unfold label={memberTexts.own} icon={<IconLock size={15} />}>
             <OwnPermissions own={own} environments={environments} />
           </Unfold>
-          <Unfold label={t.members.matrix} icon={<IconGroup size={15} />}>
+          <Unfold label={memberTexts.matrix} icon={<IconGroup size={15} />}>
             <RolePermissions own={own} />
           </Unfold>
         </>
       )}
-      <Unfold label={t.members.changes} icon={<IconHistory size={15} />}>
+      <Unfold label={memberTexts.changes} icon={<IconHistory size={15} />}>
         <ProjectChanges projectId={projectId} resource="member" />
       </Unfold>
       <InviteDialog

@@ -9,8 +9,8 @@ import { common, palette, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { flag, flags, rules } from "./flags";
 import { history, users } from "./history";
-import { members } from "./members";
 import { prerequisites } from "./prerequisites";
+import { roles } from "./roles";
 import { enrolment } from "./enrolment";
 import { deletion } from "./deletion";
 import { impact, simulator } from "./simulator";
@@ -27,10 +27,10 @@ export const t = {
   flags,
   history,
   impact,
-  members,
   palette,
   prerequisites,
   problems,
+  roles,
   rules,
   shell,
   simulator,

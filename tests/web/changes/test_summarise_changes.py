@@ -111,10 +111,11 @@ async def test_of_one_flag_it_counts_its_own_changes_and_those_of_the_segments_t
 
 
 async def test_a_token_for_an_environment_sees_no_changes_of_segments(
-    client: Caller, ada: Caller, project: Json, environment: Json
+    client: Caller, ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:
     await ada.create_flag(environment)
     await ada.create_segment(project)
+    clock.advance(minutes=1)
     body = {"name": "Watcher", "permissions": ["audit:read"], "environments": [environment["id"]]}
     token = created(await ada.post(f"{project_path(project)}/tokens", json=body))["token"]
     answer = await client.get(path(environment), headers={"authorization": f"Bearer {token}"})

@@ -36,7 +36,7 @@ export function AdministeredProjectRow({ project }: { project: AdministeredProje
         </div>
       </div>
       <div className={classes.end}>
-        {role && <span className={classes.detail}>{administration.yourRole(t.members.roles[role])}</span>}
+        {role && <span className={classes.detail}>{administration.yourRole(t.roles.roles[role])}</span>}
         {role ? (
           <ButtonLink
             to="/projects/$projectId"

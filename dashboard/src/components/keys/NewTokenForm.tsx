@@ -110,7 +110,7 @@ function PermissionFields({ form, allowed, isPersonal }: PermissionProps) {
                 <legend className={classes.legend}>{tokenTexts.groups[name]}</legend>
                 <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
                   {offered(permissions).map((each) => (
-                    <Checkbox key={each} value={each} label={t.members.permissions[each]} description={each} />
+                    <Checkbox key={each} value={each} label={t.roles.permissions[each]} description={each} />
                   ))}
                 </SimpleGrid>
               </fieldset>

@@ -73,7 +73,7 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
 function permissionsInWords({ permissions }: AccessToken): string {
   if (permissions.length === 0) return tokenTexts.noPermissions;
   if (permissions.length === ALL_PERMISSIONS.length) return tokenTexts.allPermissions;
-  return `${permissions.map((each) => t.members.permissions[each]).join(". ")}.`;
+  return `${permissions.map((each) => t.roles.permissions[each]).join(". ")}.`;
 }
 
 /** A personal token may be for environments of several projects, whose names are not at hand. */

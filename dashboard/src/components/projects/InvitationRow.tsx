@@ -6,7 +6,7 @@ import { notifyDone, notifyRefused } from "../../lib/notify";
 import { neededFor, rolesInWords } from "../../lib/roles";
 import { inFull } from "../../lib/time";
 import { useDialog } from "../../lib/useDialog";
-import { t } from "../../texts";
+import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import classes from "./Members.module.css";
@@ -25,8 +25,8 @@ export function InvitationRow({ projectId, invitation, onRevoked }: Props) {
   const needs = neededFor(role);
   const send = () =>
     sendAgain(id, {
-      onSuccess: () => notifyDone(t.members.invited(email)),
-      onError: (error) => notifyRefused(t.members.notSent, error),
+      onSuccess: () => notifyDone(memberTexts.invited(email)),
+      onError: (error) => notifyRefused(memberTexts.notSent, error),
     });
   const revokeIt = async () => {
     await revoke(id);
@@ -37,7 +37,7 @@ export function InvitationRow({ projectId, invitation, onRevoked }: Props) {
       <div className={classes.who}>
         <span className={classes.email}>{email}</span>
         <span className={classes.roles}>
-          {rolesInWords(invitation)}. {sentAt ? t.members.valid(inFull(expiresAt)) : t.members.unsent}
+          {rolesInWords(invitation)}. {sentAt ? memberTexts.valid(inFull(expiresAt)) : memberTexts.unsent}
         </span>
       </div>
       <Group gap={6}>
@@ -45,19 +45,19 @@ export function InvitationRow({ projectId, invitation, onRevoked }: Props) {
           {...BUTTON}
           needs={needs}
           loading={isPending}
-          label={t.members.sendAgainTo(email)}
+          label={memberTexts.sendAgainTo(email)}
           onClick={send}
         >
-          {t.members.sendAgain}
+          {memberTexts.sendAgain}
         </GuardedButton>
-        <GuardedButton {...BUTTON} needs={needs} label={t.members.revokeOf(email)} onClick={revocation.open}>
-          {t.members.revoke}
+        <GuardedButton {...BUTTON} needs={needs} label={memberTexts.revokeOf(email)} onClick={revocation.open}>
+          {memberTexts.revoke}
         </GuardedButton>
       </Group>
       <ConfirmDialog
-        title={t.members.revokeHeading(email)}
-        consequence={t.members.revokeText}
-        action={t.members.revoke}
+        title={memberTexts.revokeHeading(email)}
+        consequence={memberTexts.revokeText}
+        action={memberTexts.revoke}
         onConfirm={revokeIt}
         {...revocation.props}
       />

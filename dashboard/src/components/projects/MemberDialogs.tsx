@@ -9,6 +9,7 @@ import { notifyDone } from "../../lib/notify";
 import { type RolesDraft, rolesDraftOf, rolesOf } from "../../lib/roles";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
+import { members as memberTexts } from "../../texts/members";
 import { DialogForm } from "../shared/DialogForm";
 import { RoleFields } from "./RoleFields";
 
@@ -20,7 +21,7 @@ interface Shared extends DialogProps {
 
 export function InviteDialog(props: Shared) {
   return (
-    <Modal title={t.members.invite} opened={props.opened} onClose={props.onClose}>
+    <Modal title={memberTexts.invite} opened={props.opened} onClose={props.onClose}>
       <InviteForm {...props} />
     </Modal>
   );
@@ -32,14 +33,14 @@ function InviteForm({ projectId, environments, mayMakeOwners, onClose }: Shared)
   const form = useForm<RolesDraft & { email: string }>({ initialValues: { email: "", ...start } });
   const submit = async ({ email, ...roles }: typeof form.values) => {
     await invite({ email, ...rolesOf(roles) });
-    notifyDone(t.members.invited(email));
+    notifyDone(memberTexts.invited(email));
     onClose();
   };
   return (
-    <DialogForm form={form} action={t.members.inviteDo} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={memberTexts.inviteDo} onSubmit={submit} onClose={onClose}>
       <TextInput
         label={t.accounts.email}
-        description={t.members.inviteHint}
+        description={memberTexts.inviteHint}
         type="email"
         autoComplete="off"
         data-autofocus
@@ -52,7 +53,7 @@ function InviteForm({ projectId, environments, mayMakeOwners, onClose }: Shared)
 
 export function MemberDialog({ member, ...props }: Shared & { readonly member: Member }) {
   return (
-    <Modal title={t.members.changeRole} opened={props.opened} onClose={props.onClose}>
+    <Modal title={memberTexts.changeRole} opened={props.opened} onClose={props.onClose}>
       <MemberForm member={member} {...props} />
     </Modal>
   );

@@ -6,7 +6,7 @@ import type { Environment } from "../../api/client";
 import { type Member, type OwnPermissions, useRemoveMember, useTransferOwnership } from "../../api/members";
 import { neededFor, rolesInWords } from "../../lib/roles";
 import { useDialog } from "../../lib/useDialog";
-import { t } from "../../texts";
+import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { MemberDialog } from "./MemberDialogs";
@@ -39,7 +39,7 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
     <li className={classes.row}>
       <div className={classes.who}>
         <span className={classes.email}>{member.email}</span>
-        {isSelf && <span className={classes.self}> ({t.members.you})</span>}
+        {isSelf && <span className={classes.self}> ({memberTexts.you})</span>}
         <span className={classes.roles}>{rolesInWords(member)}</span>
       </div>
       <Group gap={6}>
@@ -47,22 +47,22 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
           <GuardedButton
             {...BUTTON}
             needs="owners:write"
-            label={t.members.transferTo(member.email)}
+            label={memberTexts.transferTo(member.email)}
             onClick={transfer.open}
           >
-            {t.members.transfer}
+            {memberTexts.transfer}
           </GuardedButton>
         )}
-        <GuardedButton {...BUTTON} needs={needs} label={t.members.changeRoleOf(member.email)} onClick={editing.open}>
-          {t.members.changeRole}
+        <GuardedButton {...BUTTON} needs={needs} label={memberTexts.changeRoleOf(member.email)} onClick={editing.open}>
+          {memberTexts.changeRole}
         </GuardedButton>
         <GuardedButton
           {...BUTTON}
           needs={isSelf ? undefined : needs}
-          label={isSelf ? t.members.leave : t.members.removeOf(member.email)}
+          label={isSelf ? memberTexts.leave : memberTexts.removeOf(member.email)}
           onClick={removal.open}
         >
-          {isSelf ? t.members.leave : t.members.remove}
+          {isSelf ? memberTexts.leave : memberTexts.remove}
         </GuardedButton>
       </Group>
       <MemberDialog
@@ -73,16 +73,16 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
         {...editing.props}
       />
       <ConfirmDialog
-        title={isSelf ? t.members.leaveHeading : t.members.removeHeading(member.email)}
-        consequence={isSelf ? t.members.leaveText : t.members.removeText}
-        action={isSelf ? t.members.leave : t.members.remove}
+        title={isSelf ? memberTexts.leaveHeading : memberTexts.removeHeading(member.email)}
+        consequence={isSelf ? memberTexts.leaveText : memberTexts.removeText}
+        action={isSelf ? memberTexts.leave : memberTexts.remove}
         onConfirm={removeIt}
         {...removal.props}
       />
       <ConfirmDialog
-        title={t.members.transferHeading(member.email)}
-        consequence={t.members.transferText}
-        action={t.members.transfer}
+        title={memberTexts.transferHeading(member.email)}
+        consequence={memberTexts.transferText}
+        action={memberTexts.transfer}
         onConfirm={async () => {
           await transferOwnership({ from: self?.account_id ?? "", to: member.account_id });
           transfer.props.onClose();

@@ -5,22 +5,23 @@ import type { Environment } from "../../api/client";
 import type { OwnPermissions as Own, Permission } from "../../api/members";
 import { ALL_PERMISSIONS, ROLES } from "../../lib/roles";
 import { t } from "../../texts";
+import { members as memberTexts } from "../../texts/members";
 import { IconCheck, IconMinus } from "../shared/icons";
 import classes from "./Members.module.css";
 
 /** What the account may do in the whole project and in each of its environments. */
 export function OwnPermissions({ own, environments }: { own: Own; environments: readonly Environment[] }) {
   const columns = [
-    { key: "", name: t.members.wholeProject, allowed: own.permissions },
+    { key: "", name: memberTexts.wholeProject, allowed: own.permissions },
     ...environments.map(({ key, name }) => ({ key, name, allowed: own.environments[key] ?? [] })),
   ];
-  return <PermissionTable label={t.members.own} columns={columns} />;
+  return <PermissionTable label={memberTexts.own} columns={columns} />;
 }
 
 /** What each role may do. */
 export function RolePermissions({ own }: { own: Own }) {
-  const columns = ROLES.map((key) => ({ key, name: t.members.roles[key], allowed: own.roles[key] ?? [] }));
-  return <PermissionTable label={t.members.matrix} columns={columns} />;
+  const columns = ROLES.map((key) => ({ key, name: t.roles.roles[key], allowed: own.roles[key] ?? [] }));
+  return <PermissionTable label={memberTexts.matrix} columns={columns} />;
 }
 
 interface Props {
@@ -35,7 +36,7 @@ function PermissionTable({ label, columns }: Props) {
       <table className={classes.matrix}>
         <thead>
           <tr>
-            <th scope="col">{t.members.permission}</th>
+            <th scope="col">{memberTexts.permission}</th>
             {columns.map(({ key, name }) => (
               <th key={key} scope="col">
                 {name}
@@ -47,7 +48,7 @@ function PermissionTable({ label, columns }: Props) {
           {ALL_PERMISSIONS.map((permission) => (
             <tr key={permission}>
               <th scope="row">
-                {t.members.permissions[permission]} <code>{permission}</code>
+                {t.roles.permissions[permission]} <code>{permission}</code>
               </th>
               {columns.map(({ key, allowed }) => (
                 <Cell key={key} isAllowed={allowed.includes(permission)} />
@@ -65,7 +66,7 @@ function Cell({ isAllowed }: { isAllowed: boolean }) {
   return (
     <td data-allowed={isAllowed || undefined}>
       <Icon size={16} />
-      <VisuallyHidden>{isAllowed ? t.members.allowed : t.members.notAllowed}</VisuallyHidden>
+      <VisuallyHidden>{isAllowed ? memberTexts.allowed : memberTexts.notAllowed}</VisuallyHidden>
     </td>
   );
 }

@@ -5,6 +5,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import type { Environment } from "../../api/client";
 import { ENVIRONMENT_ROLES, ROLES, type RolesDraft } from "../../lib/roles";
 import { t } from "../../texts";
+import { members as memberTexts } from "../../texts/members";
 
 interface Props<Draft extends RolesDraft> {
   readonly form: UseFormReturnType<Draft>;
@@ -17,28 +18,28 @@ export function RoleFields<Draft extends RolesDraft>({ form, environments, mayMa
   return (
     <>
       <NativeSelect
-        label={t.members.role}
+        label={memberTexts.role}
         data-autofocus
-        description={t.members.roleHints[role]}
+        description={memberTexts.roleHints[role]}
         data={ROLES.map((value) => ({
           value,
-          label: t.members.roles[value],
+          label: t.roles.roles[value],
           disabled: value === "owner" && !mayMakeOwners,
         }))}
         {...form.getInputProps("role")}
       />
       {role === "owner" ? (
         <Text size="xs" c="dimmed">
-          {t.members.ownerEverywhere}
+          {memberTexts.ownerEverywhere}
         </Text>
       ) : (
         environments.map(({ key, name }) => (
           <NativeSelect
             key={key}
-            label={t.members.roleInEnvironment(name)}
+            label={memberTexts.roleInEnvironment(name)}
             data={[
-              { value: "", label: t.members.asInProject },
-              ...ENVIRONMENT_ROLES.map((value) => ({ value, label: t.members.roles[value] })),
+              { value: "", label: memberTexts.asInProject },
+              ...ENVIRONMENT_ROLES.map((value) => ({ value, label: t.roles.roles[value] })),
             ]}
             {...form.getInputProps(`environments.${key}`)}
           />
