@@ -1,14 +1,14 @@
 /** Offers to put back a change, if it is of a kind that can be. */
 
-import { lazy, Suspense } from "react";
 import type { Change } from "../../api/changes";
 import type { Permission } from "../../api/members";
 import { useEnvironments } from "../../lib/useHere";
 import { useDialog } from "../../lib/useDialog";
 import { restore as texts } from "../../texts/restore";
 import { GuardedButton } from "../shared/GuardedButton";
+import { lateDialog } from "../shared/lateDialog";
 
-const RestoreDialog = lazy(() => import("./RestoreDialog"));
+const RestoreDialog = lateDialog(() => import("./RestoreDialog").then((module) => module.RestoreDialog));
 
 const NEEDS: Readonly<Record<string, Permission>> = {
   flag: "flags:write",
@@ -42,9 +42,7 @@ export function RestoreButton({ projectId, change, words }: Props) {
       >
         {texts.restore}
       </GuardedButton>
-      <Suspense>
-        {dialog.props.opened && <RestoreDialog projectId={projectId} changeId={change.id} {...dialog.props} />}
-      </Suspense>
+      <RestoreDialog projectId={projectId} changeId={change.id} {...dialog.props} />
     </>
   );
 }

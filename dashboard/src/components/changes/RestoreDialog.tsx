@@ -19,7 +19,7 @@ interface Props extends DialogProps {
   readonly changeId: string;
 }
 
-export default function RestoreDialog({ opened, onClose, ...change }: Props) {
+export function RestoreDialog({ opened, onClose, ...change }: Props) {
   return (
     <Modal title={texts.restoreHeading} opened={opened} onClose={onClose}>
       <Preview {...change} onClose={onClose} />

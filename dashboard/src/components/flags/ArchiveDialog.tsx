@@ -1,6 +1,5 @@
 /** Asks before a flag is archived, and says how often it was evaluated lately. */
 
-import { useMounted } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Flag, FlagPath } from "../../api/client";
@@ -17,7 +16,6 @@ interface Props extends DialogProps {
 }
 
 export function ArchiveDialog({ path, flag, opened, onClose }: Props) {
-  const isMounted = useMounted(); // a dialog that opens later notes what had the focus, to give it back
   const navigate = useNavigate();
   const { mutateAsync: archive } = useArchiveFlag(path);
   const { data: summary } = useQuery(summaryQuery(path, "day", { flagKey: flag.key }));
@@ -36,7 +34,7 @@ export function ArchiveDialog({ path, flag, opened, onClose }: Props) {
       consequence={[texts.consequence, ...(counts ? [texts.lastDay(counts.all, counts.on)] : [])].join(" ")}
       action={texts.archive}
       onConfirm={archiveIt}
-      opened={opened && isMounted}
+      opened={opened}
       onClose={onClose}
     />
   );

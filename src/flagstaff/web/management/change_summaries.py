@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
@@ -14,20 +14,15 @@ from flagstaff.web.edge.responses import json_response
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.changes import Service
 from flagstaff.web.management.ids import Id
-from flagstaff.web.management.schemas import FlagKey, Moment, Since, Until
-from flagstaff.web.management.summaries import Interval, duration
+from flagstaff.web.management.schemas import FlagKey, Moment
+from flagstaff.web.management.summaries import SummarisedTime, SummaryQuery, duration
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Audit"])
 
 
-class ChangeSummaryQuery(BaseModel):
+class ChangeSummaryQuery(SummaryQuery):
     """What to summarise: by default the last 24 hours."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    since: Since = None
-    until: Until = None
-    interval: Annotated[Interval, Field(description="Minutes, hours or days: `5m`, `1h`, `1d`.")] = "1h"
     flag_key: Annotated[
         FlagKey | None, Field(description="Only this flag, its rules, and the segments that its rules name now.")
     ] = None
@@ -51,12 +46,9 @@ class ChangesIntervalOut(BaseModel):
     newest: NewestChange
 
 
-class ChangeSummaryOut(BaseModel):
+class ChangeSummaryOut(SummarisedTime):
     """The intervals, oldest first. Intervals without a change are left out."""
 
-    since: Moment = Field(description="Rounded down to a whole interval.")
-    until: Moment = Field(description="Rounded up to a whole interval.")
-    interval: str
     intervals: list[ChangesIntervalOut]
 
 

@@ -16,10 +16,10 @@ from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.streams import Stream, Streams, Topic
-from flagstaff.services.environments import Environments
 from flagstaff.web.edge.event_stream import event, serve_stream
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.environments import Service
 from flagstaff.web.management.ids import Id
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Environments"])
@@ -108,11 +108,6 @@ class _EventStream(Response):
         await self._serve(scope, receive, send)
 
 
-async def _environments(request: Request) -> Environments:
-    environments: Environments = request.app.state.environments
-    return environments
-
-
 async def _events(request: Request) -> Events:
     events: Events = request.app.state.events
     return events
@@ -131,7 +126,7 @@ async def follow_environment(
     project_id: Id,
     env_id: Id,
     actor: CurrentActor,
-    environments: Annotated[Environments, Depends(_environments)],
+    environments: Service,
     events: Annotated[Events, Depends(_events)],
 ) -> Response:
     """A stream of server-sent events: `revision`, whose data is the revision of the environment, a number.

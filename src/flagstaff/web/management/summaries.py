@@ -75,12 +75,17 @@ class FlagIntervalOut(BaseModel):
     distinct_users: _DistinctUsers = None
 
 
-class SummaryOut(BaseModel):
-    """The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out."""
+class SummarisedTime(BaseModel):
+    """The time of a summary, and how it is divided."""
 
     since: Moment = Field(description="Rounded down to a whole interval.")
     until: Moment = Field(description="Rounded up to a whole interval.")
     interval: str
+
+
+class SummaryOut(SummarisedTime):
+    """The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out."""
+
     distinct_users: _DistinctUsers = None
     flags: dict[str, list[FlagIntervalOut]]
 
