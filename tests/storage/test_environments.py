@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from flagstaff.storage.environments import (
     get_environment,
     list_environment_ids,
     list_environments,
-    rename_environment,
+    update_environment,
 )
 from flagstaff.storage.flags import list_flags
 from flagstaff.storage.rules import list_rules
@@ -66,12 +67,12 @@ async def test_environments_are_listed_oldest_first(database: Database, stored: 
         assert list(await list_environments(connection, stored.project.id)) == [stored.environment, later]
 
 
-async def test_a_new_name_leaves_the_key(database: Database, stored: Stored) -> None:
+async def test_a_new_name_leaves_the_key_and_what_was_set_goes_before_it(database: Database, stored: Stored) -> None:
     async with database.transaction() as transaction:
-        await rename_environment(transaction.connection, stored.environment.id, "Live")
+        await update_environment(transaction.connection, replace(stored.environment, name="Live", critical=False))
     async with database.read() as connection:
         renamed = await get_environment(connection, stored.project.id, stored.environment.id)
-    assert (renamed.name, renamed.key) == ("Live", "production")
+    assert (renamed.name, renamed.key, renamed.critical) == ("Live", "production", False)
 
 
 async def test_deleting_an_environment_deletes_its_flags_and_rules(database: Database, stored: Stored) -> None:

@@ -14,7 +14,7 @@ from flagstaff.domain.invitations import INVITATION_LIFETIME, Invitation
 from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import Permission
-from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.projects import Environment, Project, is_critical
 from flagstaff.domain.sdk_keys import KeyKind, SdkKey
 from flagstaff.domain.segments import Segment
 from flagstaff.storage.accounts import create_account
@@ -121,7 +121,8 @@ def make_environment(project_id: UUID | None = None, **values: Any) -> Environme
     environment = Environment(
         id=uuid7(), project_id=project_id or uuid7(), name="Production", key="production", created_at=AT
     )
-    return replace(environment, **values)
+    environment = replace(environment, **values)
+    return environment if "critical" in values else replace(environment, critical=is_critical(environment.key))
 
 
 def make_flag(environment: Environment | None = None, **values: Any) -> Flag:

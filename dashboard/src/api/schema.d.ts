@@ -925,7 +925,7 @@ export interface paths {
         get: operations["get_environment"];
         /**
          * Update Environment
-         * @description Rename an environment. Its key does not change.
+         * @description Rename an environment, or set whether it is critical. Its key does not change.
          *
          *     Requires the permission `environments:write`.
          */
@@ -3092,6 +3092,11 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
+            /**
+             * Critical
+             * @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical.
+             */
+            critical: boolean;
         };
         /**
          * EnvironmentOut
@@ -3114,6 +3119,11 @@ export interface components {
              */
             created_at: string;
             /**
+             * Critical
+             * @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical.
+             */
+            critical: boolean;
+            /**
              * Project Id
              * Format: uuid
              */
@@ -3128,6 +3138,8 @@ export interface components {
             name?: string;
             /** Key */
             key?: string;
+            /** Critical */
+            critical?: boolean;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -3359,6 +3371,13 @@ export interface components {
              * @default []
              */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /** Owner */
+            owner?: string | null;
+            /**
+             * Keep
+             * @default false
+             */
+            keep?: boolean;
             /**
              * Rules
              * @default []
@@ -3591,6 +3610,13 @@ export interface components {
              * @description When the flag was archived; null if it is not.
              */
             archived_at: string | null;
+            /** Owner */
+            owner: string | null;
+            /**
+             * Keep
+             * @description Whether the flag is meant to stay, however old it is.
+             */
+            keep: boolean;
         };
         /**
          * FlagOutcome
@@ -3700,6 +3726,10 @@ export interface components {
             variants?: components["schemas"]["VariantBody"][];
             /** Prerequisites */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /** Owner */
+            owner?: string | null;
+            /** Keep */
+            keep?: boolean;
             /** @description Accepted and ignored. */
             readonly archived_at?: unknown;
             /** @description Accepted and ignored. */
@@ -4121,6 +4151,11 @@ export interface components {
              */
             copy_from?: string | null;
             /**
+             * Critical
+             * @description Whether the dashboard warns before changes; by default by the key.
+             */
+            critical?: boolean | null;
+            /**
              * All Off
              * @description Whether the copied flags are off.
              * @default false
@@ -4176,6 +4211,13 @@ export interface components {
              * @default []
              */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /** Owner */
+            owner?: string | null;
+            /**
+             * Keep
+             * @default false
+             */
+            keep?: boolean;
         };
         /**
          * NewFlags
@@ -4226,6 +4268,13 @@ export interface components {
              * @default []
              */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /** Owner */
+            owner?: string | null;
+            /**
+             * Keep
+             * @default false
+             */
+            keep?: boolean;
             /**
              * Environments
              * @description The ids of the environments.

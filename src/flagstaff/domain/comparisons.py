@@ -13,6 +13,8 @@ _FIELDS = (
     "name",
     "description",
     "tags",
+    "owner",
+    "keep",
     "enabled",
     "rollout_percentage",
     "fallthrough",

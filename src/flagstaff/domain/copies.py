@@ -42,7 +42,7 @@ class Part(StrEnum):
 
 
 _FIELDS = {
-    Part.DETAILS: ("name", "description", "tags"),
+    Part.DETAILS: ("name", "description", "tags", "owner", "keep"),
     Part.STATE: ("enabled",),
     Part.ROLLOUT: ("rollout_percentage", "fallthrough"),
     Part.VARIANTS: ("variants",),

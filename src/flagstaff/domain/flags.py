@@ -44,6 +44,8 @@ class Flag:
     `prerequisites` must hold for the flag to be on, and each user for whom it is on gets one of its `variants`.
 
     An archived flag is in no answer, and keeps everything, `enabled` included, until it is unarchived.
+
+    `owner` is the person or the team to ask, as text. A flag with `keep` is meant to stay, however old it is.
     """
 
     id: UUID
@@ -63,6 +65,8 @@ class Flag:
     variants: tuple[Variant, ...] = ()
     prerequisites: tuple[Prerequisite, ...] = ()
     archived_at: datetime | None = None
+    owner: str | None = None
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,22 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """An environment of a project; its `key` never changes."""
+    """An environment of a project; its `key` never changes.
+
+    In a `critical` one, a mistake hurts users: people are warned before a change.
+    """
 
     id: UUID
     project_id: UUID
     name: str
     key: str
     created_at: datetime
+    critical: bool = False
+
+
+def is_critical(key: str, *, chosen: bool | None = None) -> bool:
+    """Whether an environment is critical: as chosen, or else by its key."""
+    return key in {"prod", "production"} if chosen is None else chosen
 
 
 @dataclass(frozen=True, slots=True)

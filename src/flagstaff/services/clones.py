@@ -47,7 +47,15 @@ class Clones:
     rules: Rules
 
     async def clone_environment(
-        self, actor: Actor, project_id: UUID, origin_id: UUID, *, name: str, key: str, all_off: bool
+        self,
+        actor: Actor,
+        project_id: UUID,
+        origin_id: UUID,
+        *,
+        name: str,
+        key: str,
+        all_off: bool,
+        critical: bool | None = None,
     ) -> Environment:
         """Create an environment with the flags of another that are not archived, and their rules.
 
@@ -65,7 +73,9 @@ class Clones:
             require(member, Permission.FLAGS_READ, origin.key)
             require(member, Permission.FLAGS_WRITE, key)
             require(member, Permission.RULES_WRITE, key)
-            environment = await self.environments.add(transaction, actor, project_id, name=name, key=key)
+            environment = await self.environments.add(
+                transaction, actor, project_id, name=name, key=key, critical=critical
+            )
             await _require_few(connection, origin)
             cloned = await self._read(connection, origin, environment, all_off=all_off)
             await self._write(connection, environment, cloned)

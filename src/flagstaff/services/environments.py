@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -11,7 +12,7 @@ from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.permissions import Permission
-from flagstaff.domain.projects import Environment
+from flagstaff.domain.projects import Environment, is_critical
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import open_environment, open_project
@@ -28,20 +29,29 @@ class Environments:
     now: Callable[[], datetime]
     quota: Quota
 
-    async def create_environment(self, actor: Actor, project_id: UUID, *, name: str, key: str) -> Environment:
+    async def create_environment(
+        self, actor: Actor, project_id: UUID, *, name: str, key: str, critical: bool | None = None
+    ) -> Environment:
         """Create an environment; raises Error CONFLICT if the project has one with this key, or no room for another."""
         async with self.database.transaction() as transaction:
             await open_project(
                 transaction.connection, actor, project_id, Permission.ENVIRONMENTS_WRITE, for_update=True
             )
-            return await self.add(transaction, actor, project_id, name=name, key=key)
+            return await self.add(transaction, actor, project_id, name=name, key=key, critical=critical)
 
     async def add(
-        self, transaction: Transaction, actor: Actor, project_id: UUID, *, name: str, key: str
+        self,
+        transaction: Transaction,
+        actor: Actor,
+        project_id: UUID,
+        *,
+        name: str,
+        key: str,
+        critical: bool | None = None,
     ) -> Environment:
         """Create an environment in a project that the actor has opened for an update."""
         now = self.now()
-        environment = Environment(uuid7(), project_id, name, key, created_at=now)
+        environment = Environment(uuid7(), project_id, name, key, now, is_critical(key, chosen=critical))
         self.quota.require_room(await environments.count_environments(transaction.connection, project_id))
         await environments.create_environment(transaction.connection, environment)
         scope = Scope(project_id, environment.id)
@@ -61,9 +71,9 @@ class Environments:
             return await open_environment(connection, actor, project_id, environment_id, Permission.PROJECT_READ)
 
     async def update_environment(
-        self, actor: Actor, project_id: UUID, environment_id: UUID, *, name: str | None = None, key: str | None = None
+        self, actor: Actor, project_id: UUID, environment_id: UUID, *, key: str | None = None, **values: Any
     ) -> Environment:
-        """Rename an environment.
+        """Update those of an environment's fields that are given: its name, and whether it is critical.
 
         Raises:
             Error: INVALID when `key` is given and differs from the current key; keys never change.
@@ -75,9 +85,9 @@ class Environments:
                 connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
             )
             require_same_key(environment.key, key)
-            updated = replace(environment, name=name or environment.name)
+            updated = replace(environment, **values)
             if updated != environment:
-                await environments.rename_environment(connection, environment_id, updated.name)
+                await environments.update_environment(connection, updated)
                 change = change_of(actor, "environment.updated", self.now(), scope, before=environment, after=updated)
                 await record(transaction, change)
         return updated

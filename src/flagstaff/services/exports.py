@@ -101,6 +101,8 @@ def _flag(targeted: TargetedFlag) -> dict[str, Any]:
         "bucketing_key": flag.bucketing_key,
         "stickiness": flag.stickiness,
         "tags": flag.tags,
+        "owner": flag.owner,
+        "keep": flag.keep,
         "variants": [
             {"key": each.key, "weight": each.weight, "value": msgspec.Raw(each.value.encode())}
             for each in flag.variants

@@ -13,7 +13,7 @@ from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.members import Member
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.permissions import Permission, may, require_of_token
-from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project
+from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import (
@@ -63,7 +63,7 @@ class Projects:
             for place, (label, key) in enumerate(DEFAULT_ENVIRONMENTS):
                 # A microsecond apart, so that their order by age is defined.
                 created_at = now + timedelta(microseconds=place)
-                environment = Environment(uuid7(), project.id, label, key, created_at=created_at)
+                environment = Environment(uuid7(), project.id, label, key, created_at, is_critical(key))
                 await environments.create_environment(transaction.connection, environment)
                 change = change_of(
                     actor, "environment.created", now, Scope(project.id, environment.id), after=environment

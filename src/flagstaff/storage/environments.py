@@ -1,6 +1,7 @@
 """Environments in the database."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -8,13 +9,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.lists import WHOLE, Window
-from flagstaff.domain.projects import Environment
+from flagstaff.domain.projects import Environment, is_critical
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
 from flagstaff.storage.lists import Listing
 
 _columns = tables.environments.c
-_environment = sa.select(_columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at)
+_environment = sa.select(
+    _columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at, _columns.critical
+)
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
 _by_key = _environment.where(_columns.project_id == sa.bindparam("project"), _columns.key == sa.bindparam("key"))
@@ -36,7 +39,7 @@ async def find_environment(connection: AsyncConnection, project_id: UUID, enviro
     """The environment with this id in a project, if there is one."""
     ids = {"project": project_id, "environment": environment_id}
     row = (await connection.execute(_by_id, ids)).one_or_none()
-    return Environment(*row) if row else None
+    return _from_row(row) if row else None
 
 
 async def get_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment:
@@ -50,7 +53,7 @@ async def get_environment(connection: AsyncConnection, project_id: UUID, environ
 async def find_environment_by_key(connection: AsyncConnection, project_id: UUID, key: str) -> Environment | None:
     """The environment of a project with this key, if there is one."""
     row = (await connection.execute(_by_key, {"project": project_id, "key": key})).one_or_none()
-    return Environment(*row) if row else None
+    return _from_row(row) if row else None
 
 
 async def list_environments(
@@ -58,7 +61,12 @@ async def list_environments(
 ) -> Iterator[Environment]:
     """The environments of a project, oldest first, by the time of their creation and their id; converted when read."""
     rows = await _of_project.rows(connection, window, {"project": project_id})
-    return (Environment(*tuple(row)) for row in rows)
+    return map(_from_row, rows)
+
+
+def _from_row(row: Sequence[Any]) -> Environment:
+    environment_id, project_id, name, key, created_at, critical = row
+    return Environment(environment_id, project_id, name, key, created_at, is_critical(key, chosen=critical))
 
 
 async def find_places(
@@ -74,9 +82,10 @@ async def count_environments(connection: AsyncConnection, project_id: UUID) -> i
     return int((await connection.execute(_count, {"project": project_id})).scalar_one())
 
 
-async def rename_environment(connection: AsyncConnection, environment_id: UUID, name: str) -> None:
-    """Change an environment's name."""
-    await connection.execute(_update, {"environment": environment_id, "name": name})
+async def update_environment(connection: AsyncConnection, environment: Environment) -> None:
+    """Update an environment's mutable fields."""
+    values = {"name": environment.name, "critical": environment.critical}
+    await connection.execute(_update, {"environment": environment.id, **values})
 
 
 async def delete_environment(connection: AsyncConnection, environment_id: UUID) -> None:

@@ -39,6 +39,8 @@ _flag = sa.select(
     _columns.prerequisites,
     _columns.archived_at,
     _columns.archived_enabled,
+    _columns.owner,
+    _columns.keep,
 ).join(tables.environments, tables.environments.c.id == _columns.environment_id)
 _live, _archived = sa.not_(tables.is_archived), tables.is_archived
 _insert = tables.flags.insert()
@@ -203,6 +205,8 @@ async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
         "bucketing_key": flag.bucketing_key,
         "stickiness": flag.stickiness,
         "archived_at": flag.archived_at,
+        "owner": flag.owner,
+        "keep": flag.keep,
         **_stored_state(flag),
         **_stored_lists(flag),
     }
@@ -219,10 +223,11 @@ def _row(flag: Flag) -> dict[str, Any]:
 
 
 def _from_row(row: Sequence[Any]) -> Flag:
-    *values, fallthrough, bucketing_key, stickiness, tags, variants, prerequisites, archived_at, archived_enabled = row
+    *row, archived_at, archived_enabled, owner, keep = row
+    *values, fallthrough, bucketing_key, stickiness, tags, variants, prerequisites = row
     values += [Fallthrough(fallthrough), bucketing_key, stickiness, tuple(tags)]
     values.append(tuple(Variant(each["key"], each["weight"], encode_value(each["value"])) for each in variants))
-    values.append(tuple(map(_read_prerequisite, prerequisites)))
+    values += [tuple(map(_read_prerequisite, prerequisites)), None, owner, keep]
     flag = Flag(*values)
     if archived_at is None or flag.enabled:  # as `tables.is_archived` says
         return flag

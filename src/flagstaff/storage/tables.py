@@ -215,6 +215,7 @@ environments = sa.Table(
     sa.Column("key", sa.Text, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
     _revision(),
+    sa.Column("critical", sa.Boolean),  # null: by its key
     sa.UniqueConstraint("project_id", "key"),
 )
 
@@ -359,6 +360,8 @@ flags = sa.Table(
     sa.Column("archived_at", Moment),
     # While the flag is archived, its state. `enabled` is then false: the release before would serve the flag otherwise.
     sa.Column("archived_enabled", sa.Boolean),
+    sa.Column("owner", sa.Text),
+    sa.Column("keep", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("environment_id", "key"),
 )
 # Stored off. The release before does not know archived flags: one that it turns on is not archived any more.
@@ -394,6 +397,29 @@ project_segments = sa.Table(
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("updated_at", Moment, nullable=False),
     sa.UniqueConstraint("project_id", "key"),
+)
+
+# Filters of the list of flags, by which all members of a project can look.
+saved_views = sa.Table(
+    "saved_views",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("search", sa.JSON(none_as_null=True), nullable=False),
+    sa.Column("creator_id", sa.ForeignKey("accounts.id", ondelete="SET NULL"), index=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.UniqueConstraint("project_id", "name"),
+)
+
+# The flags that an account wants to see first, by their keys, so that they are the same in all environments.
+favourites = sa.Table(
+    "favourites",
+    metadata,
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sa.Column("flag_key", sa.Text, primary_key=True),
+    sa.Column("created_at", Moment, nullable=False),
 )
 
 # No foreign keys, because the trail outlives the resources.

@@ -20,8 +20,13 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"name": "New", "key": "Canary"}, {"key": KEY_STAYS}),
     ({"name": "New", "key": "canary "}, {"key": KEY_STAYS}),
     ({"name": "New", "key": ""}, {"key": KEY_STAYS}),
+    ({"critical": None}, {"critical": "must be true or false"}),
+    ({"critical": 1}, {"critical": "must be true or false"}),
     ({"nmae": "New"}, {"nmae": "is not a known field; did you mean name?"}),
-    ({"name": "New", "description": "x"}, {"description": "is not a known field; known fields are name, key"}),
+    (
+        {"name": "New", "description": "x"},
+        {"description": "is not a known field; known fields are name, key, critical"},
+    ),
 ]
 
 

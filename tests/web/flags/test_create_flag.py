@@ -13,7 +13,7 @@ VALID = {"name": "New checkout", "key": "new-checkout"}
 KEY_RULE = "must start with a lowercase letter and consist of a-z, 0-9, _ and -"
 ROLLOUT_RULE = "must be a whole number from 0 to 100"
 FIELDS = ["name", "key", "description", "enabled", "rollout_percentage"]
-FIELDS += ["fallthrough", "bucketing_key", "stickiness", "tags", "variants", "prerequisites"]
+FIELDS += ["fallthrough", "bucketing_key", "stickiness", "tags", "variants", "prerequisites", "owner", "keep"]
 FALLTHROUGH_RULE = "must be 'rollout' or 'off'"
 
 INVALID: list[tuple[str, Any, str]] = [
@@ -59,6 +59,11 @@ INVALID: list[tuple[str, Any, str]] = [
     ("stickiness", " ", "must not be empty"),
     ("stickiness", "s" * 129, "must be at most 128 characters long"),
     ("stickiness", "current_time", "must be an attribute that identifies users; current_time does not"),
+    ("owner", 7, "must be a string"),
+    ("owner", " ", "must not be empty"),
+    ("owner", "o" * 256, "must be at most 255 characters long"),
+    ("keep", None, "must be true or false"),
+    ("keep", "yes", "must be true or false"),
     ("rollout_percentge", 50, "is not a known field; did you mean rollout_percentage?"),
     (
         "id",

@@ -29,6 +29,10 @@ class EnvironmentItem(BaseModel):
     name: str
     key: str
     created_at: Moment
+    critical: bool = Field(
+        description="Whether the dashboard warns before changes. Unless it is set, environments with the key "
+        "production or prod are critical."
+    )
 
 
 class EnvironmentOut(EnvironmentItem):
@@ -47,6 +51,9 @@ class NewEnvironment(Body):
         description="The id of an environment whose flags it gets, with their rules, 5,000 at most together. Archived "
         "flags are left out.",
     )
+    critical: bool | None = Field(
+        default=None, description="Whether the dashboard warns before changes; by default by the key."
+    )
     all_off: bool = Field(default=False, description="Whether the copied flags are off.")
 
     @model_validator(mode="after")
@@ -63,6 +70,7 @@ class EnvironmentUpdate(Update):
 
     name: Name = optional()
     key: Text = optional()
+    critical: bool = optional()
 
 
 def _item(environment: Environment) -> dict[str, Any]:
@@ -71,6 +79,7 @@ def _item(environment: Environment) -> dict[str, Any]:
         "name": environment.name,
         "key": environment.key,
         "created_at": format_moment(environment.created_at),
+        "critical": environment.critical,
     }
 
 
@@ -111,10 +120,18 @@ async def create_environment(
     one.
     """
     if body.copy_from is None:
-        created = await environments.create_environment(actor, project_id, name=body.name, key=body.key)
+        created = await environments.create_environment(
+            actor, project_id, name=body.name, key=body.key, critical=body.critical
+        )
     else:
         created = await clones.clone_environment(
-            actor, project_id, body.copy_from, name=body.name, key=body.key, all_off=body.all_off
+            actor,
+            project_id,
+            body.copy_from,
+            name=body.name,
+            key=body.key,
+            critical=body.critical,
+            all_off=body.all_off,
         )
     return json_response(_view(created), 201)
 
@@ -150,7 +167,7 @@ async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, envir
 async def update_environment(
     project_id: Id, env_id: Id, body: EnvironmentUpdate, actor: CurrentActor, environments: Service
 ) -> Response:
-    """Rename an environment. Its key does not change."""
+    """Rename an environment, or set whether it is critical. Its key does not change."""
     return json_response(_view(await environments.update_environment(actor, project_id, env_id, **body.given())))
 
 

@@ -70,6 +70,8 @@ class FlagOut(BaseModel):
     variants: list[VariantBody]
     prerequisites: list[PrerequisiteBody]
     archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
+    owner: str | None
+    keep: bool = Field(description="Whether the flag is meant to stay, however old it is.")
 
 
 class NewFlag(Body):
@@ -86,6 +88,8 @@ class NewFlag(Body):
     tags: Tags = Field(default=[])
     variants: Variants = Field(default=[])
     prerequisites: Prerequisites = Field(default=[])
+    owner: Name | None = None
+    keep: bool = False
 
 
 class NewFlags(NewFlag):
@@ -112,6 +116,8 @@ class FlagUpdate(Update):
     tags: Tags = optional()
     variants: Variants = optional()
     prerequisites: Prerequisites = optional()
+    owner: Name | None = None
+    keep: bool = optional()
 
 
 class FlagListQuery(ListQuery):
@@ -139,6 +145,8 @@ def _view(flag: Flag) -> dict[str, Any]:
         "variants": view_variants(flag.variants),
         "prerequisites": view_prerequisites(flag.prerequisites),
         "archived_at": flag.archived_at and format_moment(flag.archived_at),
+        "owner": flag.owner,
+        "keep": flag.keep,
     }
 
 
