@@ -34,6 +34,7 @@ from flagstaff.domain.quotas import (
     tokens_per_account,
     tokens_per_project,
     variant_characters,
+    views_per_project,
 )
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.exchange.protocol import Exchange
@@ -64,6 +65,7 @@ from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
 from flagstaff.services.applications import ApplicationReports
+from flagstaff.services.bulk_actions import BulkActions
 from flagstaff.services.changes import Changes
 from flagstaff.services.clones import Clones
 from flagstaff.services.comparisons import Comparisons
@@ -73,6 +75,7 @@ from flagstaff.services.deliveries import Deliveries, Delivery
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
 from flagstaff.services.exports import Exports
+from flagstaff.services.favourites import Favourites
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
@@ -91,6 +94,7 @@ from flagstaff.services.projects import Projects
 from flagstaff.services.restores import Restores
 from flagstaff.services.revisions import load_revisions
 from flagstaff.services.rules import Rules
+from flagstaff.services.saved_views import SavedViews
 from flagstaff.services.sdk_keys import SdkKeys as ManagedKeys
 from flagstaff.services.sealing import Sealer
 from flagstaff.services.second_factors import SecondFactors
@@ -318,6 +322,9 @@ class Flagstaff:
             clones=Clones(self.database, now, environments, flags, rules),
             comparisons=Comparisons(self.database),
             copies=Copies(self.database, now, flags, rules),
+            bulk_actions=BulkActions(self.database, now),
+            favourites=Favourites(self.database, now),
+            saved_views=SavedViews(self.database, now, views_per_project(settings.max_views_per_project)),
             events=Events(self.snapshots, self.streams, now),
             segments=segments,
             sdk_keys=self._managed_keys,

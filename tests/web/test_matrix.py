@@ -20,8 +20,8 @@ from tests.web.conftest import SignUp
 
 Operation = tuple[str, str, Json]
 
-# Needs its permission in at least one environment, and answers with what is in those.
-SHOWS_WHAT_IS_ALLOWED = "list_sdk_keys"
+# They need their permission in at least one environment: one answers with what is in those, the others are about all.
+ANYWHERE = ("list_sdk_keys", "create_view", "update_view", "delete_view")
 # Also needs to read flags, in another environment as well.
 READS_AS_WELL = "copy_flags"
 
@@ -45,6 +45,8 @@ BODIES: dict[str, Json] = {
     "create_token": {"name": "Deployments", "permissions": ["project:read"]},
     "create_sdk_key": {"name": "Checkout service", "environment": "production", "kind": "server"},
     "restore_change": {"dry_run": False},
+    "create_view": {"name": "Another", "search": {}},
+    "update_view": {"name": "Renamed"},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 
@@ -85,7 +87,7 @@ def expected_of(path: str, operation: Json, role: Role, own: Role | None) -> int
     """The status for a member with a role in the project and, if given, its own in the environment `production`."""
     permission = Permission(operation[PERMISSION])
     allowed = [permission in PERMISSIONS[each] for each in (role, own or role)]
-    if operation["operationId"] == SHOWS_WHAT_IS_ALLOWED:
+    if operation["operationId"] in ANYWHERE:
         return success_of(operation) if any(allowed) else 403
     return success_of(operation) if all(allowed[1:] if is_in_production(path, operation) else allowed) else 403
 
@@ -104,6 +106,7 @@ class Place:
         production, staging = self.ids["env_id"], self.ids["other_id"]
         own = {
             "create_flags": {"name": "Third", "key": "third", "environments": [production]},
+            "change_flags": {"flags": [self.ids["flag_id"]], "action": "add_tags", "tags": ["beta"]},
             "copy_flags": {"from": staging, "to": production, "flag_keys": ["new-checkout"], "parts": ["details"]},
         }
         body = BODIES.get(name, own.get(name))
@@ -126,6 +129,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     )
     issued = await owner.post(f"/api/projects/{project['id']}/tokens", json=BODIES["create_token"])
     key = await owner.post(f"/api/projects/{project['id']}/sdk-keys", json=BODIES["create_sdk_key"])
+    view = await owner.post(f"/api/projects/{project['id']}/views", json={"name": "Beta", "search": {}})
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     ids = {
@@ -137,6 +141,8 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "flag_id": flag["id"],
         "rule_id": rule["id"],
         "segment_id": segment["id"],
+        "view_id": created(view)["id"],
+        "flag_key": flag["key"],
         "account_id": other.account["id"],
         "invitation_id": created(invited)["id"],
         "token_id": created(issued)["id"],
@@ -282,7 +288,7 @@ async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_r
     machine = await issue(ada, list(Permission), environments=[there["id"], spare["id"]])
     for operation in operations():
         is_there = is_in_production(operation[1], operation[2]) and environment == "production"
-        is_everywhere = operation[2]["operationId"] == SHOWS_WHAT_IS_ALLOWED
+        is_everywhere = operation[2]["operationId"] in ANYWHERE
         is_there = is_there and operation[2]["operationId"] != READS_AS_WELL
         is_allowed = is_there or is_everywhere or operation[2][PERMISSION] == Permission.PROJECT_READ
         answer = await place.call(machine, operation)

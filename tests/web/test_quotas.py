@@ -49,6 +49,16 @@ async def test_a_project_may_have_so_many_segments(ada: Caller, project: Json) -
     assert len((await ada.get(path)).json()) == 2
 
 
+@quota("VIEWS_PER_PROJECT", 2)
+async def test_a_project_may_have_so_many_views(ada: Caller, project: Json) -> None:
+    path = f"{project_path(project)}/views"
+    answers = [await ada.post(path, json={"name": name, "search": {}}) for name in ("a", "b", "c")]
+
+    assert [each.status_code for each in answers] == [201, 201, 409]
+    assert "FLAGSTAFF_MAX_VIEWS_PER_PROJECT" in answers[2].json()["detail"]
+    assert len((await ada.get(path)).json()) == 2
+
+
 @quota("FLAGS_PER_ENVIRONMENT", 2)
 async def test_an_environment_may_have_so_many_flags(ada: Caller, project: Json, environment: Json) -> None:
     path = f"{environment_path(environment)}/flags"

@@ -60,6 +60,7 @@ BEYOND_SCHEMAS = {
     "explain": "flags, segments and rules that are named exist; the values of a condition fit its operator",
     "compare_environments": "the environments exist, and the cursor is one from a part",
     "copy_flags": "the environments and the flags exist",
+    "change_flags": "tags are given if, and only if, they are added or removed",
     "create_flags": "40.0 is an integer to a schema, but not here; environments and prerequisites exist",
     "create_environment": "the environment to copy from exists",
     "list_answers": "40.0 is an integer to a schema, but not here",

@@ -1268,6 +1268,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/bulk-actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change Flags
+         * @description Do the same to many flags of an environment, or to none of them.
+         *
+         *     - `enable` and `disable` switch the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
+         *     - A flag that already is so stays untouched. Each other flag is a change of its own in the audit trail.
+         *     - If the action cannot be done to some flags, nothing changes (409), and `errors` has the reason for each: a
+         *       prerequisite of flags that are neither chosen nor archived is not archived, an archived flag is not changed, and a
+         *       flag has at most 20 tags.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["change_flags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/favourites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Favourites
+         * @description The keys of the flags that are your favourites in the project: at most 200, in every environment the same.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["list_favourites"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/favourites/{flag_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add Favourite
+         * @description Make a flag one of your favourites. At least one environment must have a flag with this key.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        put: operations["add_favourite"];
+        post?: never;
+        /**
+         * Remove Favourite
+         * @description Make a flag none of your favourites. Nothing changes if it is none.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        delete: operations["remove_favourite"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Views
+         * @description The saved views of the project, by name.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["list_views"];
+        put?: never;
+        /**
+         * Create View
+         * @description Save a filter of the flag list as a view, which all members see, in every environment.
+         *
+         *     Needs `flags:write` in at least one environment.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["create_view"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/views/{view_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update View
+         * @description Update a view. Only the given fields change. Needs `flags:write` in at least one environment.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        put: operations["update_view"];
+        post?: never;
+        /**
+         * Delete View
+         * @description Delete a view. Needs `flags:write` in at least one environment.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        delete: operations["delete_view"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules": {
         parameters: {
             query?: never;
@@ -2558,6 +2694,41 @@ export interface components {
             binding: string;
         };
         /**
+         * BulkBody
+         * @description What to do, and to which flags.
+         */
+        BulkBody: {
+            /**
+             * Flags
+             * @description The ids of flags of the environment.
+             */
+            flags: string[];
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "enable" | "disable" | "archive" | "add_tags" | "remove_tags";
+            /**
+             * Tags
+             * @description The tags to add or to remove; only for these two actions.
+             * @default []
+             */
+            tags?: string[];
+        };
+        /**
+         * BulkOut
+         * @description The flags after the action, in the order of the request.
+         */
+        BulkOut: {
+            /** Flags */
+            flags: components["schemas"]["FlagOut"][];
+            /**
+             * Changes
+             * @description The ids of the changes, one for each flag that was changed. The others already were so.
+             */
+            changes: string[];
+        };
+        /**
          * ChangeOut
          * @description One change: `before` is null for a creation, `after` for a deletion.
          */
@@ -3664,6 +3835,46 @@ export interface components {
             hours: components["schemas"]["ReportedHourOut"][];
         };
         /**
+         * FlagSearch
+         * @description A filter of the flag list. A field that is left out filters nothing.
+         *
+         *     `q` are words that the name, the key, the description or a tag must contain; `seen` is whether the flag was
+         *     evaluated in the last 24 hours. `favourites` are those of whoever looks at the list.
+         */
+        FlagSearch: {
+            /** Q */
+            q?: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state?: "on" | "off";
+            /**
+             * Audience
+             * @enum {string}
+             */
+            audience?: "everyone" | "rollout" | "rules" | "only";
+            /**
+             * Seen
+             * @enum {string}
+             */
+            seen?: "day" | "quiet";
+            /** Tag */
+            tag?: string;
+            /** Owner */
+            owner?: string;
+            /**
+             * Favourites
+             * @constant
+             */
+            favourites?: true;
+            /**
+             * Sort
+             * @enum {string}
+             */
+            sort?: "name" | "changed" | "evaluated";
+        };
+        /**
          * FlagTraceOut
          * @description A flag, with the result that an evaluation would have, and why.
          */
@@ -4455,6 +4666,15 @@ export interface components {
              * @description When the token expires; by default never.
              */
             expires_at?: string | null;
+        };
+        /**
+         * NewView
+         * @description A view to save.
+         */
+        NewView: {
+            /** Name */
+            name: string;
+            search: components["schemas"]["FlagSearch"];
         };
         /**
          * NewestChange
@@ -5634,6 +5854,46 @@ export interface components {
             chosen: string | null;
             /** @description Null if the flag is off for the user. */
             by: components["schemas"]["ChosenBy"] | null;
+        };
+        /**
+         * ViewOut
+         * @description A saved view.
+         */
+        ViewOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /** Name */
+            name: string;
+            search: components["schemas"]["FlagSearch"];
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /**
+         * ViewUpdate
+         * @description The fields to change. `search` replaces the whole filter.
+         */
+        ViewUpdate: {
+            /** Name */
+            name?: string;
+            search?: components["schemas"]["FlagSearch"];
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
         };
     };
     responses: never;
@@ -11254,6 +11514,661 @@ export interface operations {
             };
         };
     };
+    change_flags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_favourites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    add_favourite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                flag_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_favourite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                flag_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewOut"][];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_view: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewView"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    update_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                view_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                view_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_rules: {
         parameters: {
             query?: {
@@ -12429,9 +13344,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "sdk_key" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "view" | "sdk_key" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
@@ -12732,9 +13647,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "sdk_key" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "view" | "sdk_key" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */

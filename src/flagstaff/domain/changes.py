@@ -18,6 +18,7 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Limits
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.domain.saved_views import SavedView
 from flagstaff.domain.sdk_keys import SdkKey
 from flagstaff.domain.segments import Segment
 from flagstaff.domain.sessions import Session
@@ -32,13 +33,14 @@ Resource = (
     | Flag
     | Rule
     | Segment
+    | SavedView
     | SdkKey
     | Member
     | Invitation
     | InstanceSettings
 )
 
-_ABOUT_PEOPLE = ("account.", "instance.", "token.", "member.", "invitation.")
+_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.")
 _SECRET = frozenset({"sdk_key", "password_hash"})
 # They say which resource it is, or when it was written.
 OWN_FIELDS = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
@@ -100,8 +102,8 @@ class Change:
 
     @property
     def affects_evaluations(self) -> bool:
-        """Whether snapshots must be loaded again: accounts and roles are in no snapshot."""
-        return not self.action.startswith(_ABOUT_PEOPLE)
+        """Whether snapshots must be loaded again: accounts, roles and views are in no snapshot."""
+        return not self.action.startswith(_IN_NO_SNAPSHOT)
 
 
 @dataclass(frozen=True, slots=True)

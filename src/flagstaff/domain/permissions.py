@@ -11,7 +11,7 @@ An access token acts as the member that its account is, within limits: it never 
 not have at the moment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
@@ -143,6 +143,12 @@ def require(member: Member | None, permission: Permission, environment: str | No
     if not may(member, permission, environment):
         raise forbidden(permission, f"in the environment {environment}" if environment else "in the whole project")
     return member
+
+
+def require_anywhere(member: Member, permission: Permission, environments: Iterable[str]) -> None:
+    """Raise Error FORBIDDEN unless the member has the permission in an environment or in the whole project."""
+    if not may(member, permission) and not any(may(member, permission, key) for key in environments):
+        raise forbidden(permission, "in at least one environment")
 
 
 def require_of_token(limits: Limits | None, permission: Permission, *, anywhere: bool = False) -> None:

@@ -87,6 +87,11 @@ def segments_per_project(maximum: int) -> Quota:
     return Quota(maximum, "project", "segments", "FLAGSTAFF_MAX_SEGMENTS_PER_PROJECT")
 
 
+def views_per_project(maximum: int) -> Quota:
+    """The quota of a project's saved views."""
+    return Quota(maximum, "project", "views", "FLAGSTAFF_MAX_VIEWS_PER_PROJECT")
+
+
 def flags_per_environment(maximum: int) -> Quota:
     """The quota of an environment's flags."""
     return Quota(maximum, "environment", "flags", "FLAGSTAFF_MAX_FLAGS_PER_ENVIRONMENT")

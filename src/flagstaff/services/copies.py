@@ -107,9 +107,8 @@ class Copies:
             self.flags.quota.require_room(await flags.count_flags(connection, environment_id), len(new))
         present = await flags.count_variant_characters(connection, environment_id)
         await flags.create_flags(connection, new)
-        for each in alterations:
-            if each.before is not None and isinstance(each.after, Flag):
-                await flags.update_flag(connection, each.after)
+        changed = [each.after for each in alterations if each.before is not None and isinstance(each.after, Flag)]
+        await flags.update_flags(connection, changed)
         await self.flags.require_room_for_variants(connection, environment_id, present)
 
 

@@ -231,6 +231,9 @@ class Settings:
     max_segments_per_project: int = field(
         metadata=_read_by(_quota, "500", "The maximum number of segments per project.")
     )
+    max_views_per_project: int = field(
+        metadata=_read_by(_quota, "100", "The maximum number of saved views per project.")
+    )
     max_flags_per_environment: int = field(
         metadata=_read_by(_quota, "5000", "The maximum number of flags per environment.")
     )

@@ -16,7 +16,7 @@ from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.domain.variants import Variant, encode_value
 from flagstaff.pacing import collect
 from flagstaff.storage import tables
-from flagstaff.storage.database import unique_or, write_many
+from flagstaff.storage.database import some_at_a_time, unique_or, write_many
 from flagstaff.storage.lists import Listing
 
 _columns = tables.flags.c
@@ -60,8 +60,8 @@ _of_environment, _archived_of_environment = (
 _chosen = _flag.where(
     _columns.environment_id == sa.bindparam("environment"),
     _columns.id.in_(sa.bindparam("flags", expanding=True)),
-    _live,
 )
+_live_chosen = _chosen.where(_live)
 _of_keys = sa.and_(
     _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
 )
@@ -127,9 +127,12 @@ async def list_flags(
     return map(_from_row, rows)
 
 
-async def find_flags(connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]) -> Iterator[Flag]:
-    """Those of an environment's flags that have one of these ids and are not archived; converted when read."""
-    rows = await connection.execute(_chosen, {"environment": environment_id, "flags": list(flag_ids)})
+async def find_flags(
+    connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID], *, with_archived: bool = False
+) -> Iterator[Flag]:
+    """Those of an environment's flags that have one of these ids; converted when read."""
+    wanted = _chosen if with_archived else _live_chosen
+    rows = await connection.execute(wanted, {"environment": environment_id, "flags": list(flag_ids)})
     return map(_from_row, rows)
 
 
@@ -196,7 +199,27 @@ async def list_variant_keys(
 
 async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Update a flag's mutable fields."""
-    values = {
+    await connection.execute(_update, _mutable(flag))
+
+
+async def update_flags(connection: AsyncConnection, changed: Iterable[Flag]) -> None:
+    """Update the mutable fields of flags, some at a time, so that evaluations are answered in between."""
+    for some in some_at_a_time(map(_mutable, changed)):
+        await connection.execute(_update, some)
+
+
+async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
+    """Delete a flag with its rules."""
+    await connection.execute(_delete, {"flag": flag_id})
+
+
+def _row(flag: Flag) -> dict[str, Any]:
+    return {**tables.row_of(tables.flags, flag), **_stored_state(flag), **_stored_lists(flag)}
+
+
+def _mutable(flag: Flag) -> dict[str, Any]:
+    return {
+        "flag": flag.id,
         "name": flag.name,
         "description": flag.description,
         "rollout_percentage": flag.rollout_percentage,
@@ -210,16 +233,6 @@ async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
         **_stored_state(flag),
         **_stored_lists(flag),
     }
-    await connection.execute(_update, {"flag": flag.id, **values})
-
-
-async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
-    """Delete a flag with its rules."""
-    await connection.execute(_delete, {"flag": flag_id})
-
-
-def _row(flag: Flag) -> dict[str, Any]:
-    return {**tables.row_of(tables.flags, flag), **_stored_state(flag), **_stored_lists(flag)}
 
 
 def _from_row(row: Sequence[Any]) -> Flag:

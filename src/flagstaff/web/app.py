@@ -21,6 +21,7 @@ from flagstaff.services.access_tokens import AccessTokens
 from flagstaff.services.accounts import Accounts
 from flagstaff.services.administrators import Administrators
 from flagstaff.services.applications import ApplicationReports
+from flagstaff.services.bulk_actions import BulkActions
 from flagstaff.services.changes import Changes
 from flagstaff.services.clones import Clones
 from flagstaff.services.comparisons import Comparisons
@@ -28,6 +29,7 @@ from flagstaff.services.copies import Copies
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
 from flagstaff.services.exports import Exports
+from flagstaff.services.favourites import Favourites
 from flagstaff.services.flags import Flags
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
@@ -42,6 +44,7 @@ from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.projects import Projects
 from flagstaff.services.restores import Restores
 from flagstaff.services.rules import Rules
+from flagstaff.services.saved_views import SavedViews
 from flagstaff.services.sdk_keys import SdkKeys
 from flagstaff.services.second_factors import SecondFactors
 from flagstaff.services.segments import Segments
@@ -65,6 +68,7 @@ from flagstaff.web.management import (
     administration,
     answers,
     applications,
+    bulk_actions,
     change_exports,
     change_summaries,
     changes,
@@ -74,6 +78,7 @@ from flagstaff.web.management import (
     events,
     explanations,
     exports,
+    favourites,
     flags,
     history,
     impacts,
@@ -87,6 +92,7 @@ from flagstaff.web.management import (
     projects,
     restores,
     rules,
+    saved_views,
     sdk_keys,
     second_factors,
     segments,
@@ -145,6 +151,9 @@ class State:
     clones: Clones
     comparisons: Comparisons
     copies: Copies
+    bulk_actions: BulkActions
+    favourites: Favourites
+    saved_views: SavedViews
     events: Events
     segments: Segments
     sdk_keys: SdkKeys
@@ -203,6 +212,9 @@ def create_api() -> FastAPI:
         segments,
         sdk_keys,
         flags,
+        bulk_actions,
+        favourites,
+        saved_views,
         project_flags,
         rules,
         comparisons,

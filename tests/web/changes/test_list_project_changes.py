@@ -125,8 +125,9 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     of_people = {f"member.{verb}" for verb in ("added", "updated", "removed", "joined")}
     of_people |= {f"invitation.{verb}" for verb in ("created", "sent", "accepted", "deleted")}
     of_people |= {f"token.{verb}" for verb in ("created", "deleted")}
+    of_views = {f"view.{verb}" for verb in ("created", "updated", "deleted")}
     of_keys = {f"sdk_key.{verb}" for verb in ("created", "revoked")}
-    assert {*EVERYTHING, *of_segments, *of_people, *of_keys} == set(get_args(Action))
+    assert {*EVERYTHING, *of_segments, *of_people, *of_views, *of_keys} == set(get_args(Action))
 
 
 def test_the_kinds_of_resources_are_those_of_the_actions() -> None:

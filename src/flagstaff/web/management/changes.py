@@ -51,6 +51,9 @@ Action = Literal[
     "segment.created",
     "segment.updated",
     "segment.deleted",
+    "view.created",
+    "view.updated",
+    "view.deleted",
     "sdk_key.created",
     "sdk_key.revoked",
     "member.added",
@@ -65,7 +68,9 @@ Action = Literal[
     "token.deleted",
 ]
 
-Resource = Literal["project", "environment", "flag", "rule", "segment", "sdk_key", "member", "invitation", "token"]
+Resource = Literal[
+    "project", "environment", "flag", "rule", "segment", "view", "sdk_key", "member", "invitation", "token"
+]
 
 
 def _read_cursor(given: str) -> int:

@@ -126,7 +126,8 @@ class FlagListQuery(ListQuery):
     archived: Annotated[bool, Field(description="The archived flags instead of the others.")] = False
 
 
-def _view(flag: Flag) -> dict[str, Any]:
+def view_flag(flag: Flag) -> dict[str, Any]:
+    """A flag as responses have it."""
     return {
         "id": flag.id,
         "project_id": flag.project_id,
@@ -150,7 +151,7 @@ def _view(flag: Flag) -> dict[str, Any]:
     }
 
 
-_listing = Listing(_view, lambda flag: (flag.created_at, flag.id), BY_AGE)
+_listing = Listing(view_flag, lambda flag: (flag.created_at, flag.id), BY_AGE)
 
 
 _readers: dict[str, Callable[[Any], Any]] = {
@@ -184,7 +185,7 @@ Service = Annotated[Flags, Depends(_flags)]
 async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
     """Create a flag."""
     values = read_values(body.model_dump())
-    return json_response(_view(await flags.create_flag(actor, project_id, env_id, **values)), 201)
+    return json_response(view_flag(await flags.create_flag(actor, project_id, env_id, **values)), 201)
 
 
 @router.post(
@@ -201,7 +202,7 @@ async def create_flags(project_id: Id, body: NewFlags, actor: CurrentActor, flag
     """
     values = read_values(body.model_dump(exclude={"environments"}))
     created = await flags.create_flags(actor, project_id, body.environments, **values)
-    return await json_array_response(map(_view, created), status=201)
+    return await json_array_response(map(view_flag, created), status=201)
 
 
 @router.get(
@@ -223,7 +224,7 @@ async def list_flags(
 )
 async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """One flag."""
-    return json_response(_view(await flags.get_flag(actor, path)))
+    return json_response(view_flag(await flags.get_flag(actor, path)))
 
 
 @router.put(
@@ -234,7 +235,7 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
 )
 async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
     """Update a flag. Only the given fields change."""
-    return json_response(_view(await flags.update_flag(actor, path, **read_values(body.given()))))
+    return json_response(view_flag(await flags.update_flag(actor, path, **read_values(body.given()))))
 
 
 @router.post(
@@ -245,7 +246,7 @@ async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flag
 )
 async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
-    return json_response(_view(await flags.toggle_flag(actor, path)))
+    return json_response(view_flag(await flags.toggle_flag(actor, path)))
 
 
 @router.post(
@@ -259,7 +260,7 @@ async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Re
 
     An archived flag can be read, unarchived and deleted. Everything else is refused with 409.
     """
-    return json_response(_view(await flags.archive_flag(actor, path)))
+    return json_response(view_flag(await flags.archive_flag(actor, path)))
 
 
 @router.post(
@@ -270,7 +271,7 @@ async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Re
 )
 async def unarchive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """Put an archived flag back into the answers of evaluations, as it was."""
-    return json_response(_view(await flags.unarchive_flag(actor, path)))
+    return json_response(view_flag(await flags.unarchive_flag(actor, path)))
 
 
 @router.delete(
