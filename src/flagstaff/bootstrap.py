@@ -67,6 +67,7 @@ from flagstaff.services.administrators import Administrators
 from flagstaff.services.applications import ApplicationReports
 from flagstaff.services.bulk_actions import BulkActions
 from flagstaff.services.changes import Changes
+from flagstaff.services.cleanup import Cleanup
 from flagstaff.services.clones import Clones
 from flagstaff.services.comparisons import Comparisons
 from flagstaff.services.confirmations import Confirmations
@@ -319,6 +320,7 @@ class Flagstaff:
             exports=self.exports,
             invitations=Invitations(self.database, now, self._mail_invitation),
             environments=environments,
+            cleanup=Cleanup(self.database, now, timedelta(days=settings.history_retention_days)),
             clones=Clones(self.database, now, environments, flags, rules),
             comparisons=Comparisons(self.database),
             copies=Copies(self.database, now, flags, rules),

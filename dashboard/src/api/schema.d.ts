@@ -1404,6 +1404,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/cleanup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Cleanup Candidates
+         * @description The flags that may be removed, why, and what that would alter.
+         *
+         *     A flag is a candidate if in the whole period it was on for everyone, off for everyone, not evaluated or not
+         *     changed. Flags that are younger than the period or archived are left out.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_cleanup_candidates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules": {
         parameters: {
             query?: never;
@@ -2729,6 +2754,55 @@ export interface components {
             changes: string[];
         };
         /**
+         * CandidateOut
+         * @description A flag that may be removed, with the evidence and with what that would alter.
+         */
+        CandidateOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Owner */
+            owner: string | null;
+            /** Tags */
+            tags: string[];
+            /** Keep */
+            keep: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Changed At
+             * Format: date-time
+             * @description When the flag or its rules were changed last. Recent changes only of `owner`, `tags` and `keep` do not count.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            changed_at: string;
+            /** Reasons */
+            reasons: components["schemas"]["Reason"][];
+            evaluations: components["schemas"]["EvaluationCountsOut"];
+            /**
+             * Needed By
+             * @description The flags of the environment that have it as a prerequisite.
+             */
+            needed_by: string[];
+            /**
+             * Elsewhere
+             * @description The flags with this key in the other environments that you may see, archived ones too.
+             */
+            elsewhere: components["schemas"]["FlagInBriefOut"][];
+        };
+        /**
          * ChangeOut
          * @description One change: `before` is null for a creation, `after` for a deletion.
          */
@@ -2835,6 +2909,36 @@ export interface components {
          * @enum {string}
          */
         ChosenBy: "rule" | "weight" | "no_identifier";
+        /**
+         * CleanupOut
+         * @description The flags that may be removed, in the order of their keys.
+         */
+        CleanupOut: {
+            /**
+             * Since
+             * Format: date-time
+             * @description The start of the period, rounded down to a whole hour.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * History Since
+             * @description When the history begins, if it is shorter than the period: the evaluations are since then.
+             */
+            history_since: string | null;
+            /**
+             * Hidden Environments
+             * @description How many other environments you may not see the flags of.
+             */
+            hidden_environments: number;
+            /** Candidates */
+            candidates: components["schemas"]["CandidateOut"][];
+            /**
+             * Next After
+             * @description Pass it as `after` to get the next part; null if this is the last. A part of the flags is examined at a time, so any part may be short or empty.
+             */
+            next_after: string | null;
+        };
         /**
          * ComparisonOut
          * @description A flag that only one of the environments has, or in which they differ.
@@ -3331,6 +3435,26 @@ export interface components {
             variant?: string | null;
             /** @description The variant's value. */
             value?: string | number | boolean | Record<string, never> | null;
+        };
+        /**
+         * EvaluationCountsOut
+         * @description How often a flag was evaluated in the period: those in the history and those that applications reported.
+         */
+        EvaluationCountsOut: {
+            /** On */
+            on: number;
+            /** Off */
+            off: number;
+            /**
+             * Reported
+             * @description How many of them applications that evaluate flags themselves reported.
+             */
+            reported: number;
+            /**
+             * Variant
+             * @description The variant that all of them got; null if there is no such variant.
+             */
+            variant: string | null;
         };
         /**
          * EvaluationOut
@@ -5026,6 +5150,12 @@ export interface components {
             /** Name */
             name: string;
         };
+        /**
+         * Reason
+         * @description Why a flag is a candidate: what is true of it in the whole period.
+         * @enum {string}
+         */
+        Reason: "on_for_everyone" | "off_for_everyone" | "unchanged" | "not_evaluated";
         /**
          * RecoveryCodesOut
          * @description Recovery codes, each of which works once. They cannot be read again.
@@ -12121,6 +12251,94 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_cleanup_candidates: {
+        parameters: {
+            query?: {
+                /** @description The period: so many days before now. */
+                days?: number;
+                /** @description Only candidates for this reason. */
+                reason?: components["schemas"]["Reason"] | null;
+                /** @description The flags that are marked with `keep`, instead of all others. */
+                kept?: boolean;
+                /** @description The maximum number of candidates. */
+                limit?: number;
+                /** @description The `next_after` of the previous part. */
+                after?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CleanupOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
             };
             /** @description The access token is missing, malformed or expired. */
             401: {

@@ -54,5 +54,10 @@ def moment_of(minute: int) -> datetime:
     return _EPOCH + minute * _MINUTE
 
 
+def minute_of(at: datetime) -> int:
+    """The minute of a moment, counted from 1970."""
+    return _minutes(at)
+
+
 def _minutes(at: datetime, *, up: bool = False) -> int:
     return -((_EPOCH - at) // _MINUTE) if up else (at - _EPOCH) // _MINUTE

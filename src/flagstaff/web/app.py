@@ -23,6 +23,7 @@ from flagstaff.services.administrators import Administrators
 from flagstaff.services.applications import ApplicationReports
 from flagstaff.services.bulk_actions import BulkActions
 from flagstaff.services.changes import Changes
+from flagstaff.services.cleanup import Cleanup
 from flagstaff.services.clones import Clones
 from flagstaff.services.comparisons import Comparisons
 from flagstaff.services.copies import Copies
@@ -72,6 +73,7 @@ from flagstaff.web.management import (
     change_exports,
     change_summaries,
     changes,
+    cleanup,
     comparisons,
     copies,
     environments,
@@ -148,6 +150,7 @@ class State:
     administrators: Administrators
     invitations: Invitations
     environments: Environments
+    cleanup: Cleanup
     clones: Clones
     comparisons: Comparisons
     copies: Copies
@@ -216,6 +219,7 @@ def create_api() -> FastAPI:
         favourites,
         saved_views,
         project_flags,
+        cleanup,
         rules,
         comparisons,
         copies,

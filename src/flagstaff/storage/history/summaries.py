@@ -130,7 +130,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
     ):
         count = counts.by_key[tuple(key)]
         try:
-            count.block += _read_block(block, version, count.width)
+            count.block += read_block(block, version, count.width)
         except zlib.error as error:
             # The counts are lost. To keep the row would stop the recording of all environments for this minute.
             log.error("history_row_damaged", table=tables.summaries.name, id=key, error=str(error))  # noqa: TRY400
@@ -156,8 +156,13 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
 
 def kinds_of(layout: Layout, evaluations: int, block: bytes, version: int) -> Iterator[tuple[str, Kind, int]]:
     """How often each kind of result occurred for each flag of a layout, by the flag's key; the others are left out."""
+    return kinds_in(layout, evaluations, read_block(block, version, len(layout.recorded)))
+
+
+def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[str, Kind, int]]:
+    """The same for a block that was read, which can be the sum of several."""
     width = len(layout.recorded)
-    numbers = _numbers(_read_block(block, version, width))
+    numbers = _numbers(block)
     for outcome in Outcome if width else ():
         if outcome is Outcome.PREREQUISITE:
             continue  # the details say which
@@ -193,7 +198,8 @@ def _write_block(block: int) -> bytes:
     return zlib.compress(block.to_bytes((block.bit_length() + 7) // 8, "little"), level=1)
 
 
-def _read_block(stored: bytes, version: int, width: int) -> int:
+def read_block(stored: bytes, version: int, width: int) -> int:
+    """A stored block of so many recorded flags as a number, in the order of the newest version."""
     block = int.from_bytes(zlib.decompress(stored), "little")
     if version == SUMMARY_VERSION:
         return block

@@ -158,7 +158,7 @@ async def _rows(connection: AsyncConnection, asked: _Asked, span: int) -> AsyncI
 
 async def _add_pending(connection: AsyncConnection, asked: _Asked, sums: FlagSums, turns: Turns) -> None:
     layouts: dict[int, Layout] = {}
-    async for row in _pending_rows(connection, asked):
+    async for row in pending_rows(connection, asked.environment, asked.minutes):
         if row.layout_id not in layouts:
             layouts |= await get_layouts(connection, {row.layout_id})
         for key, kind, times in kinds_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
@@ -167,11 +167,12 @@ async def _add_pending(connection: AsyncConnection, asked: _Asked, sums: FlagSum
             await turns.give()
 
 
-async def _pending_rows(connection: AsyncConnection, asked: _Asked) -> AsyncIterator[Any]:
+async def pending_rows(connection: AsyncConnection, number: int, minutes: range) -> AsyncIterator[Any]:
+    """The rows of an environment's counts that are not yet rolled up, a few at a time."""
     key = (_pending.minute, _pending.layout_id)
     query = sa.select(*key, _pending.evaluations, _pending.counts, _pending.version)
-    in_range = sa.and_(_pending.environment == asked.environment, _pending.minute < asked.minutes.stop)
-    last, more = (asked.minutes.start, -1), bool(asked.minutes)
+    in_range = sa.and_(_pending.environment == number, _pending.minute < minutes.stop)
+    last, more = (minutes.start, -1), bool(minutes)
     while more:
         after = query.where(in_range, sa.tuple_(*key) > last).order_by(*key).limit(ROWS_AT_ONCE)
         rows = (await connection.execute(after)).all()

@@ -70,10 +70,11 @@ class ProjectFlagsQuery(ListQuery):
 
 
 def _view(listed: ProjectFlag) -> dict[str, Any]:
-    return {"key": listed.key, "differs": listed.differs, "flags": [_view_in_brief(each) for each in listed.flags]}
+    return {"key": listed.key, "differs": listed.differs, "flags": [view_in_brief(each) for each in listed.flags]}
 
 
-def _view_in_brief(flag: FlagInBrief) -> dict[str, Any]:
+def view_in_brief(flag: FlagInBrief) -> dict[str, Any]:
+    """The flag as FlagInBriefOut describes it."""
     return {
         "id": flag.id,
         "environment_id": flag.environment_id,
