@@ -90,6 +90,7 @@ from flagstaff.services.members import Members
 from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
+from flagstaff.services.playground import Playground
 from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.projects import Projects
 from flagstaff.services.restores import Restores
@@ -335,6 +336,7 @@ class Flagstaff:
             rules=rules,
             restores=Restores(self.database, now, flags, rules, segments),
             explanations=Explanations(self.database, now),
+            playground=Playground(self.database, now),
             changes=Changes(self.database, now),
             history=self._history,
             user_history=UserHistory(self.database),

@@ -82,6 +82,7 @@ def is_in_production(path: str, operation: Json) -> bool:
         "restore_change",
         "create_flags",
         "copy_flags",
+        "answer_users",
     )
 
 
@@ -109,6 +110,7 @@ class Place:
         own = {
             "create_flags": {"name": "Third", "key": "third", "environments": [production]},
             "change_flags": {"flags": [self.ids["flag_id"]], "action": "add_tags", "tags": ["beta"]},
+            "answer_users": {"environment_ids": [production], "flag_keys": ["new-checkout"], "users": [{}]},
             "copy_flags": {"from": staging, "to": production, "flag_keys": ["new-checkout"], "parts": ["details"]},
         }
         body = BODIES.get(name, own.get(name))

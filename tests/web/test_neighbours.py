@@ -176,6 +176,25 @@ async def test_the_answers_of_a_user_are_found_in_pieces(flagstaff: Flagstaff, a
         assert holds.longest_in_units < LONGEST_UNITS
 
 
+async def test_the_answers_of_many_users_are_found_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
+) -> None:
+    await store_flags(flagstaff, environment, 2_000, rollout_percentage=20)
+    users = [{"user_id": f"flag-{number}-1", "custom_attributes": {"plan": "y" * 900}} for number in range(200)]
+    asked = {"environment_ids": [environment["id"]], "flag_keys": [f"flag-{number}" for number in range(100)]}
+    assert ada.token
+    async with watch_holds() as holds:
+        status, _ = await ask(
+            flagstaff.asgi,
+            "POST",
+            f"{project_path(project)}/playground",
+            token=ada.token,
+            content=json.dumps({**asked, "users": users}).encode(),
+        )
+    assert status == 200
+    assert holds.longest_in_units < LONGEST_UNITS
+
+
 async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:

@@ -63,6 +63,7 @@ BEYOND_SCHEMAS = {
     "change_flags": "tags are given if, and only if, they are added or removed",
     "create_flags": "40.0 is an integer to a schema, but not here; environments and prerequisites exist",
     "create_environment": "the environment to copy from exists",
+    "answer_users": "the environments and the flags exist",
     "list_answers": "40.0 is an integer to a schema, but not here",
     "preview_impact": "the key is the present one; flags, segments and rules that are named exist",
     "update_member": "the environments exist; an owner has no role of its own in any",

@@ -1616,6 +1616,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/playground": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer Users
+         * @description What up to 200 users would get now from up to 200 flags in up to 5 environments, and why.
+         *
+         *     At most 20,000 answers: users times flags times environments. Without `flag_keys`, these are as many flags as that
+         *     allows. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        post: operations["answer_users"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact": {
         parameters: {
             query?: never;
@@ -2698,6 +2723,31 @@ export interface components {
              * @default 50
              */
             limit?: number;
+        };
+        /**
+         * AskPlayground
+         * @description Whose answers, of which flags, in which environments.
+         */
+        AskPlayground: {
+            /** Environment Ids */
+            environment_ids: string[];
+            /**
+             * Users
+             * @description Contexts as in an evaluation. The attributes of each have at most 8 KiB.
+             */
+            users: ({
+                /** @description A stable identifier, used for rollouts. */
+                user_id?: string | null;
+                /** @description For rules on emails and their domains. */
+                user_email?: string | null;
+                /** @description For conditions. */
+                custom_attributes?: Record<string, never>;
+            } | null)[];
+            /**
+             * Flag Keys
+             * @description Only these flags; by default the first ones of these environments, by key.
+             */
+            flag_keys?: string[] | null;
         };
         /**
          * Aspect
@@ -4958,6 +5008,82 @@ export interface components {
          * @enum {string}
          */
         Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
+        /**
+         * PlaygroundAnswerOut
+         * @description An answer that at least one of the users gets: the result of an evaluation, and what decides it.
+         */
+        PlaygroundAnswerOut: {
+            /** Enabled */
+            enabled: boolean;
+            /** Reason */
+            reason: string;
+            /**
+             * Variant
+             * @description Null if the flag has no variants, or is off.
+             */
+            variant: string | null;
+            decided_by: components["schemas"]["DecidedBy"];
+        };
+        /**
+         * PlaygroundEnvironmentOut
+         * @description The answers in an environment. Flags that it does not have are left out.
+         */
+        PlaygroundEnvironmentOut: {
+            /**
+             * Environment Id
+             * Format: uuid
+             */
+            environment_id: string;
+            /** Environment Key */
+            environment_key: string;
+            /**
+             * Flags
+             * @description In the order of the request.
+             */
+            flags: components["schemas"]["PlaygroundFlagOut"][];
+        };
+        /**
+         * PlaygroundFlagOut
+         * @description The answers of a flag in an environment.
+         */
+        PlaygroundFlagOut: {
+            /** Flag Key */
+            flag_key: string;
+            /**
+             * Flag Id
+             * Format: uuid
+             */
+            flag_id: string;
+            /**
+             * Answers
+             * @description Each different answer once.
+             */
+            answers: components["schemas"]["PlaygroundAnswerOut"][];
+            /**
+             * Of Users
+             * @description For each user of the request, the place in `answers` of the one that this user gets.
+             */
+            of_users: number[];
+        };
+        /**
+         * PlaygroundOut
+         * @description The answers in each environment, in the order of the request.
+         */
+        PlaygroundOut: {
+            /**
+             * Evaluated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            evaluated_at: string;
+            /**
+             * More Flags
+             * @description Whether the environments have further flags. They are left out if no `flag_keys` are given.
+             */
+            more_flags: boolean;
+            /** Environments */
+            environments: components["schemas"]["PlaygroundEnvironmentOut"][];
+        };
         /**
          * PrerequisiteBody
          * @description Another flag of the environment that must be on, or off, or on with one of some variants.
@@ -13235,6 +13361,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AnswersOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The body is larger than this operation accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    answer_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskPlayground"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaygroundOut"];
                 };
             };
             /** @description Malformed or invalid input; `errors` names the fields. */

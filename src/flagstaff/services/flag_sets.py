@@ -92,10 +92,11 @@ async def require_flags(
     known = await flags.find_keys(connection, environment.id, keys)
     if draft is not None:
         known.add(draft.key)
-    missing = [
-        FieldError(f"flag_keys.{place}", "must be the key of a flag of this environment")
-        for place, key in enumerate(keys)
-        if key not in known
-    ]
+    require_known(keys, known, "must be the key of a flag of this environment")
+
+
+def require_known(keys: Collection[str], known: Collection[str], message: str) -> None:
+    """Raise Error INVALID with this message, which names the field `flag_keys`, for keys that are not known."""
+    missing = [FieldError(f"flag_keys.{place}", message) for place, key in enumerate(keys) if key not in known]
     if missing:
         raise Error(Code.INVALID, "The request is invalid.", fields=missing[:_MISTAKES])

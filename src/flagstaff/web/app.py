@@ -41,6 +41,7 @@ from flagstaff.services.invitations import Invitations
 from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.members import Members
 from flagstaff.services.passkeys import Passkeys
+from flagstaff.services.playground import Playground
 from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.projects import Projects
 from flagstaff.services.restores import Restores
@@ -90,6 +91,7 @@ from flagstaff.web.management import (
     members,
     own_account,
     passkeys,
+    playground,
     project_flags,
     projects,
     restores,
@@ -164,6 +166,7 @@ class State:
     project_flags: ProjectFlags
     rules: Rules
     explanations: Explanations
+    playground: Playground
     exports: Exports
     changes: Changes
     restores: Restores
@@ -225,6 +228,7 @@ def create_api() -> FastAPI:
         copies,
         explanations,
         answers,
+        playground,
         impacts,
         exports,
         changes,

@@ -22,9 +22,17 @@ from flagstaff.evaluation.traces import (
     SegmentTrace,
     VariantsTrace,
 )
+from flagstaff.evaluation.tracing import DecidedFlag
 from flagstaff.pacing import in_pieces
 from flagstaff.services.explanations import Explained, Explanations, GivenUser
-from flagstaff.web.context import ATTRIBUTES_MAX_BYTES, CONTEXT_SCHEMA, given_attributes, read_attributes, read_context
+from flagstaff.web.context import (
+    ATTRIBUTES_MAX_BYTES,
+    CONTEXT_SCHEMA,
+    Context,
+    given_attributes,
+    read_attributes,
+    read_context,
+)
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_stream
 from flagstaff.web.management.auth import CurrentActor, needs
@@ -85,7 +93,11 @@ async def explain(
 
 def read_user(body: bytes) -> GivenUser:
     """The user in a request's body."""
-    context = read_context(body)  # from the bytes, so that it is read as in an evaluation
+    return given_user(read_context(body))  # from the bytes, so that it is read as in an evaluation
+
+
+def given_user(context: Context) -> GivenUser:
+    """The user in a context."""
     given = given_attributes(context)
     return GivenUser(
         user_id=context.user_id,
@@ -127,7 +139,7 @@ def _view_flag(trace: FlagTrace, new_rules: Collection[UUID]) -> dict[str, Any]:
     }
 
 
-def view_result(trace: FlagTrace, new_rules: Collection[UUID] = ()) -> dict[str, Any]:
+def view_result(trace: FlagTrace | DecidedFlag, new_rules: Collection[UUID] = ()) -> dict[str, Any]:
     """A flag's result and what decided it."""
     decision, rule = trace.decision, trace.rule
     return {

@@ -39,7 +39,8 @@ Id = Annotated[UUID, Path(), PlainValidator(_read), WithJsonSchema({"type": "str
 GivenId = Annotated[UUID, BeforeValidator(_read_given), WithJsonSchema({"type": "string", "format": "uuid"})]
 
 
-def _check_environments(given: list[UUID]) -> list[UUID]:
+def check_environments(given: list[UUID]) -> list[UUID]:
+    """Some different environments; raises ValueError for none, and for the same one twice."""
     if not given:
         raise ValueError("must have at least one environment")
     if len(set(given)) < len(given):
@@ -50,7 +51,7 @@ def _check_environments(given: list[UUID]) -> list[UUID]:
 EnvironmentIds = Annotated[
     list[GivenId],
     at_most(ENVIRONMENTS_MAX),
-    AfterValidator(_check_environments),
+    AfterValidator(check_environments),
     Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
 ]
 

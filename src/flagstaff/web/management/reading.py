@@ -4,7 +4,7 @@ import re
 
 _METHODS = ("GET", "HEAD")
 # Each is a POST because its body describes what might be.
-_questions = re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|answers|flags/[^/]+/impact)")
+_questions = re.compile(r"/api/projects/[^/]+/(playground|environments/[^/]+/(explain|answers|flags/[^/]+/impact))")
 _secrets = re.compile(r"/api/projects/[^/]+/(tokens|sdk-keys)")
 
 

@@ -1,0 +1,57 @@
+"""Decides flags for many users at once, to show the answers side by side. deciding.py has them decided."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from flagstaff.domain.flags import Flag
+from flagstaff.domain.prerequisites import with_needed
+from flagstaff.evaluation.deciding import FLAGS_AT_ONCE, Decider, free, needs_of, prepare
+from flagstaff.evaluation.flag_sets import FlagSet
+from flagstaff.evaluation.tracing import DecidedFlag, Subject
+
+Difference = tuple[object, ...]
+"""In what the answers of one flag can differ."""
+
+
+@dataclass(slots=True)
+class FlagAnswers:
+    """The different answers of a flag, in the order in which users get them, and for each user which one it is."""
+
+    flag: Flag
+    answers: list[DecidedFlag] = field(default_factory=list)
+    of_users: list[int] = field(default_factory=list)
+    _places: dict[Difference, int] = field(default_factory=dict)
+
+    def add(self, decided: DecidedFlag) -> None:
+        """The answer for the next user."""
+        decision = decided.decision
+        difference = (decision.outcome, decision.prerequisite, decision.variant, decided.rank)
+        place = self._places.setdefault(difference, len(self.answers))
+        if place == len(self.answers):
+            self.answers.append(decided)
+        self.of_users.append(place)
+
+
+def decide_for_each(
+    flag_set: FlagSet, subjects: Sequence[Subject], keys: Sequence[str]
+) -> Iterator[FlagAnswers | None]:
+    """The answers of the flags with these keys that are in the set, in this order, for these users.
+
+    None stands for a step on the way to the next flag. The flags are used up.
+    """
+    known = [key for key in keys if key in flag_set.flags]
+    needs = needs_of(flag_set)
+    for start in range(0, len(known), FLAGS_AT_ONCE):
+        some = known[start : start + FLAGS_AT_ONCE]
+        decider = yield from prepare(flag_set, with_needed(needs, some))
+        yield from _decide(decider, subjects, [flag_set.flags[key].flag for key in some])
+    yield from free(flag_set)
+
+
+def _decide(decider: Decider, subjects: Sequence[Subject], flags: Sequence[Flag]) -> Iterator[FlagAnswers | None]:
+    found = {flag.key: FlagAnswers(flag) for flag in flags}
+    for subject in subjects:
+        for answers, decided in zip(found.values(), decider.decide(subject, found), strict=True):
+            answers.add(decided)
+        yield None
+    yield from found.values()
