@@ -49,6 +49,7 @@ def pages(project: Json) -> list[tuple[str, str | None]]:
             "segments",
             "audit",
             "compare",
+            "playground",
             "user?id=ada",
             "members",
             "sdk-keys",

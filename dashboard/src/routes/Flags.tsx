@@ -129,6 +129,10 @@ export function Flags() {
         <AnchorLink to="/projects/$projectId/flags" params={{ projectId: project.id }}>
           {t.flags.everywhere}
         </AnchorLink>
+        {" · "}
+        <AnchorLink to="/projects/$projectId/playground" params={{ projectId: project.id }}>
+          {t.flags.playground}
+        </AnchorLink>
       </Text>
       <NewFlagDialog path={path} {...creation.props} />
     </Page>

@@ -11,6 +11,7 @@ import type { AuditSearch } from "../lib/auditFilter";
 import type { CompareSearch } from "../lib/comparisons";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
+import type { PlaygroundSearch } from "../lib/playground";
 import type { ProjectFlagsSearch } from "../lib/projectFlagTable";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
@@ -77,6 +78,12 @@ const compare = createRoute({
   path: "/compare",
   validateSearch: (raw): CompareSearch => raw,
   component: lazyPage(() => import("../routes/Compare"), "Compare"),
+});
+const playground = createRoute({
+  getParentRoute: () => project,
+  path: "/playground",
+  validateSearch: (raw): PlaygroundSearch => raw,
+  component: lazyPage(() => import("../routes/Playground"), "Playground"),
 });
 const members = createRoute({
   getParentRoute: () => project,
@@ -158,6 +165,7 @@ export const projectRoutes = project.addChildren([
   audit,
   user,
   compare,
+  playground,
   members,
   projectTokens,
   sdkKeys,

@@ -5,6 +5,7 @@ export const flags = {
   editHeading: "Edit flag",
   archived: "Archived flags",
   everywhere: "Flags in all environments",
+  playground: "Playground",
   namePlaceholder: "New checkout",
   keyHint: "Starts with a letter; lowercase letters, digits, _ and -. It cannot be changed later.",
   enabled: "Turn on immediately",

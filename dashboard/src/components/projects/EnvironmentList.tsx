@@ -52,6 +52,9 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
           {compare.heading}
         </AnchorLink>
       )}
+      <AnchorLink to="/projects/$projectId/playground" params={{ projectId }}>
+        {t.flags.playground}
+      </AnchorLink>
       <NewEnvironmentDialog projectId={projectId} {...creation.props} />
     </Stack>
   );

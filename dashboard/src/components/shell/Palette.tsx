@@ -176,6 +176,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
             onClick: () => navigate({ to: "/projects/$projectId/compare", params }),
           },
           {
+            id: "playground",
+            label: t.flags.playground,
+            onClick: () => navigate({ to: "/projects/$projectId/playground", params }),
+          },
+          {
             id: "members",
             label: t.shell.members,
             onClick: () => navigate({ to: "/projects/$projectId/members", params }),
