@@ -3,11 +3,11 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { ANSWERS_MAX, useAskPlayground } from "../api/playground";
-import { lineOf } from "../api/problem";
 import { AskForm } from "../components/playground/AskForm";
 import { Results } from "../components/playground/Results";
 import { Page } from "../components/shared/Page";
 import { type Choice, choiceOf, searchOf } from "../lib/playground";
+import { refusalInWords } from "../lib/playgroundRefusal";
 import type { PastedUser } from "../lib/playgroundUsers";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { playground as texts } from "../texts/playground";
@@ -20,7 +20,7 @@ export function Playground() {
   const navigate = route.useNavigate();
   const [choice, setChoice] = useState(choiceOf(route.useSearch(), environments));
   const [tooMany, setTooMany] = useState<string | null>(null);
-  const { mutate, data: grid, error, isPending, submittedAt } = useAskPlayground(project.id);
+  const { mutate, data: grid, error, variables, isPending, submittedAt } = useAskPlayground(project.id);
   const choose = (next: Choice) => {
     setChoice(next);
     void navigate({ search: searchOf(next), replace: true });
@@ -37,7 +37,7 @@ export function Playground() {
         environments={environments}
         choice={choice}
         busy={isPending}
-        refusal={tooMany ?? (error ? lineOf(error) : null)}
+        refusal={tooMany ?? (error ? refusalInWords(error, variables) : null)}
         onChoose={choose}
         onAsk={ask}
       />

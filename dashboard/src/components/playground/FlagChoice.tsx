@@ -31,7 +31,6 @@ export function FlagChoice({ projectId, chosen, onChoose }: Props) {
       maxValues={FLAGS_MAX}
       searchable
       clearable
-      hidePickedOptions
       filter={({ options }) => options}
       nothingFoundMessage={found && texts.noMatch}
       classNames={{ pillsList: "break" }}
