@@ -59,7 +59,9 @@ def pages(project: Json) -> list[tuple[str, str | None]]:
     ]
     for key, flag in zip(("production", "staging"), project["flags"], strict=True):
         here = environment_page({"project_id": project["id"], "id": flag["environment_id"]})
-        whole += [(f"{here}{page}", key) for page in ("", "/archived", "/history", "/changes", "/applications")]
+        whole += [
+            (f"{here}{page}", key) for page in ("", "/archived", "/history", "/changes", "/applications", "/cleanup")
+        ]
         whole += [(f"{flag_page(flag)}?tab={tab}", key) for tab in ("overview", "history", "changes", "code")]
     return whole
 

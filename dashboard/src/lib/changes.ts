@@ -38,7 +38,7 @@ const UNSPOKEN = new Set([
   "is_default",
 ]);
 // What a creation or a deletion need not mention.
-const DEFAULTS: Readonly<Record<string, unknown>> = { fallthrough: "rollout", stickiness: DEFAULT_STICKINESS };
+const DEFAULTS: Readonly<Record<string, unknown>> = { fallthrough: "rollout", stickiness: DEFAULT_STICKINESS, keep: false };
 
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
   const isRule = "rule_type" in (after ?? before ?? {});
@@ -76,6 +76,7 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
 function shown(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string") return wordOf(field, value);
+  if (field === "keep") return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
   if (typeof value === "boolean") return value ? t.on : t.off;
   if (typeof value === "number") return field === "rollout_percentage" ? `${value}%` : String(value);
   if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;

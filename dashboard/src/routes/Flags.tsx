@@ -126,6 +126,13 @@ export function Flags() {
           {t.flags.archived}
         </AnchorLink>
         {" · "}
+        <AnchorLink
+          to="/projects/$projectId/environments/$environmentId/cleanup"
+          params={{ projectId: project.id, environmentId: environment.id }}
+        >
+          {t.flags.cleanup}
+        </AnchorLink>
+        {" · "}
         <AnchorLink to="/projects/$projectId/flags" params={{ projectId: project.id }}>
           {t.flags.everywhere}
         </AnchorLink>

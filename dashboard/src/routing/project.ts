@@ -8,6 +8,7 @@ import { NotFound } from "../components/shared/ProblemPage";
 import { EnvironmentFrame } from "../components/projects/EnvironmentFrame";
 import { ProjectFrame } from "../components/projects/ProjectFrame";
 import type { AuditSearch } from "../lib/auditFilter";
+import type { CleanupSearch } from "../lib/cleanup";
 import type { CompareSearch } from "../lib/comparisons";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
@@ -150,6 +151,13 @@ const applications = createRoute({
   component: lazyPage(() => import("../routes/Applications"), "Applications"),
 });
 
+const cleanup = createRoute({
+  getParentRoute: () => environment,
+  path: "/cleanup",
+  // Its page reads it, and takes the code for that along.
+  validateSearch: (raw): CleanupSearch => raw,
+  component: lazyPage(() => import("../routes/Cleanup"), "Cleanup"),
+});
 const recorded = createRoute({
   getParentRoute: () => environment,
   path: "/evaluations/$evaluationId",
@@ -169,5 +177,5 @@ export const projectRoutes = project.addChildren([
   members,
   projectTokens,
   sdkKeys,
-  environment.addChildren([flags, archivedFlags, flag, flagByKey, history, recorded, changes, applications]),
+  environment.addChildren([flags, archivedFlags, flag, flagByKey, history, recorded, changes, applications, cleanup]),
 ]);

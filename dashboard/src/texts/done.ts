@@ -12,6 +12,8 @@ export const done = {
     `${name} was turned ${enabled ? "on" : "off"}${where === undefined ? "" : ` in ${where}`}.`,
   changed: ({ name }: Done) => `${name} was changed.`,
   deleted: ({ name }: Done) => `${name} was deleted.`,
+  kept: ({ name }: Done) => `${name} is kept.`,
+  notKept: ({ name }: Done) => `${name} is no longer kept.`,
   archived: ({ name }: Done) => `${name} was archived.`,
   unarchived: ({ name }: Done) => `${name} is back in the answers.`,
   ruleChanged: () => "The rule was changed.",

@@ -4,6 +4,7 @@ export const flags = {
   create: "Create flag",
   editHeading: "Edit flag",
   archived: "Archived flags",
+  cleanup: "Clean up",
   everywhere: "Flags in all environments",
   playground: "Playground",
   namePlaceholder: "New checkout",

@@ -12,17 +12,23 @@ import { ConfirmDialog } from "../shared/ConfirmDialog";
 
 interface Props extends DialogProps {
   readonly path: FlagPath;
-  readonly flag: Flag;
+  readonly flag: Pick<Flag, "key" | "name">;
+  /** What is done then; by default, the list of flags is shown. */
+  readonly onArchived?: () => Promise<unknown>;
 }
 
-export function ArchiveDialog({ path, flag, opened, onClose }: Props) {
+export function ArchiveDialog({ path, flag, opened, onClose, onArchived }: Props) {
   const navigate = useNavigate();
   const { mutateAsync: archive } = useArchiveFlag(path);
   const { data: summary } = useQuery(summaryQuery(path, "day", { flagKey: flag.key }));
   const counts = summary && countsOf(summary, flag.key);
   const archiveIt = async () => {
     await archive();
-    await navigate({
+    if (onArchived) {
+      onClose();
+      return onArchived();
+    }
+    return navigate({
       to: "/projects/$projectId/environments/$environmentId",
       params: { projectId: path.project_id, environmentId: path.env_id },
       replace: true,

@@ -1,11 +1,14 @@
 /** The form for editing the fields of a flag that have no place of their own on its page. */
 
-import { TagsInput, TextInput } from "@mantine/core";
+import { Autocomplete, Checkbox, TagsInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Flag, FlagPath } from "../../api/client";
 import { useUpdateFlag } from "../../api/flags";
+import { useQuery } from "@tanstack/react-query";
+import { membersQuery } from "../../api/members";
 import { described } from "../../lib/described";
 import { t } from "../../texts";
+import { care } from "../../texts/care";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameField } from "../shared/fields";
 
@@ -17,9 +20,14 @@ interface Props {
 
 export default function EditFlagForm({ path, flag, onClose }: Props) {
   const update = useUpdateFlag(path);
+  const { data: members } = useQuery(membersQuery(path.project_id));
   const form = useForm({ initialValues: draftOf(flag) });
   const submit = async (values: typeof form.values) => {
-    await update.mutateAsync({ ...described(values), bucketing_key: values.bucketing_key || null });
+    await update.mutateAsync({
+      ...described(values),
+      bucketing_key: values.bucketing_key || null,
+      owner: values.owner.trim() || null,
+    });
     onClose();
   };
   return (
@@ -34,6 +42,15 @@ export default function EditFlagForm({ path, flag, onClose }: Props) {
         acceptValueOnBlur
         {...form.getInputProps("tags")}
       />
+      <Autocomplete
+        label={`${care.owner} (${t.optional})`}
+        description={care.ownerHint}
+        data={members?.map((each) => each.email) ?? []}
+        limit={8}
+        maxLength={255}
+        {...form.getInputProps("owner")}
+      />
+      <Checkbox label={care.keep} description={care.keepHint} {...form.getInputProps("keep", { type: "checkbox" })} />
       <TextInput
         label={t.flags.stickiness}
         description={t.flags.stickinessHint}
@@ -55,6 +72,14 @@ export default function EditFlagForm({ path, flag, onClose }: Props) {
   );
 }
 
-function draftOf({ name, description, tags, stickiness, bucketing_key: key }: Flag) {
-  return { name, description: description ?? "", tags, stickiness, bucketing_key: key ?? "" };
+function draftOf({ name, description, tags, owner, keep, stickiness, bucketing_key: key }: Flag) {
+  return {
+    name,
+    description: description ?? "",
+    tags,
+    owner: owner ?? "",
+    keep,
+    stickiness,
+    bucketing_key: key ?? "",
+  };
 }

@@ -23,6 +23,7 @@ import { StateSwitch } from "./StateSwitch";
 import { When } from "../shared/When";
 
 const Propagation = lazy(() => import("./Propagation"));
+const Care = lazy(() => import("./Care"));
 const EditFlagForm = lazy(() => import("./EditFlagForm"));
 const ArchiveDialog = lateDialog(() => import("./ArchiveDialog").then((module) => module.ArchiveDialog));
 const ArchivedState = lazy(() => import("./ArchivedState"));
@@ -77,6 +78,11 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
             </Text>
           </div>
           <Tags tags={flag.tags} />
+          {(flag.owner ?? flag.keep) && (
+            <Suspense>
+              <Care flag={flag} />
+            </Suspense>
+          )}
           {flag.description && (
             <Spoiler maxHeight={DESCRIPTION_HEIGHT} showLabel={t.flag.showMore} hideLabel={t.flag.showLess} mt={4}>
               <Text className={classes.description}>{flag.description}</Text>

@@ -17,6 +17,7 @@ import { onPaletteWish } from "../../lib/paletteWish";
 import { meantBy } from "../../lib/person";
 import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
+import { cleanup } from "../../texts/cleanup";
 import { compare } from "../../texts/compare";
 import { people } from "../../texts/people";
 import classes from "./Palette.module.css";
@@ -154,6 +155,7 @@ function usePageActions(projectId: string | null, environmentId: string | null):
     { id: "flags", label: t.shell.flags, onClick: () => navigate({ to: BASE, params }) },
     { id: "history", label: t.shell.history, onClick: () => navigate({ to: `${BASE}/history`, params }) },
     { id: "changes", label: t.shell.changes, onClick: () => navigate({ to: `${BASE}/changes`, params }) },
+    { id: "cleanup", label: cleanup.heading, onClick: () => navigate({ to: `${BASE}/cleanup`, params }) },
   ];
   return [
     ...(environmentId === null ? [] : ofEnvironment),

@@ -1,0 +1,58 @@
+/** The flags of an environment that may be removed. */
+
+import { infiniteQueryOptions, keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client, type EnvironmentPath } from "./client";
+import { keepFlag, refreshChanges } from "./flags";
+import { ask } from "./problem";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+export type Candidate = Schemas["CandidateOut"];
+export type Reason = Schemas["Reason"];
+type Part = Schemas["CleanupOut"];
+
+export interface Wanted {
+  readonly days: number;
+  readonly reason: Reason | null;
+  readonly kept: boolean;
+}
+
+const BASE = "/api/projects/{project_id}/environments/{env_id}";
+export const CLEANUP = "cleanup";
+const SHOWN_AT_ONCE = 25;
+
+/** The candidates in parts that are not empty, unless there are no more: the server examines a part of the flags at a time. */
+export function cleanupQuery(path: EnvironmentPath, { days, reason, kept }: Wanted) {
+  return infiniteQueryOptions({
+    queryKey: [CLEANUP, path.env_id, { days, reason, kept }],
+    initialPageParam: null as string | null,
+    queryFn: async ({ pageParam, signal }) => {
+      let after = pageParam;
+      const candidates: Candidate[] = [];
+      for (;;) {
+        const limit = SHOWN_AT_ONCE - candidates.length;
+        const query = { days, kept, limit, ...(reason && { reason }), ...(after !== null && { after }) };
+        const part: Part = await ask(client.GET(`${BASE}/cleanup`, { params: { path, query }, signal }));
+        candidates.push(...part.candidates);
+        after = part.next_after;
+        if (after === null || candidates.length >= SHOWN_AT_ONCE) return { ...part, candidates };
+      }
+    },
+    getNextPageParam: (part) => part.next_after,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Marks a flag as one that stays, or takes the mark away. */
+export function useKeepFlag(path: EnvironmentPath, flag: Candidate, keep: boolean) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      ask(client.PUT(`${BASE}/flags/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { keep } })),
+    meta: { done: keep ? "kept" : "notKept" },
+    onSuccess: (updated) => {
+      keepFlag(cache, path, updated);
+      return Promise.all([cache.invalidateQueries({ queryKey: [CLEANUP, path.env_id] }), refreshChanges(cache, path)]);
+    },
+  });
+}

@@ -1,0 +1,13 @@
+/** Who is to be asked about a flag, and that it is meant to stay. */
+
+import { Text } from "@mantine/core";
+import type { Flag } from "../../api/client";
+import { care } from "../../texts/care";
+
+export default function Care({ flag: { owner, keep } }: { flag: Pick<Flag, "owner" | "keep"> }) {
+  return (
+    <Text size="sm" c="dimmed" className="break">
+      {[...(owner === null ? [] : [care.ownedBy(owner)]), ...(keep ? [care.kept] : [])].join(" · ")}
+    </Text>
+  );
+}

@@ -1,0 +1,80 @@
+/** Flags that may be removed, and the text of the pull request that removes them. */
+
+const evaluations = (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "evaluation" : "evaluations"}`;
+const code = (key: string) => `\`${key}\``;
+
+export const cleanup = {
+  heading: "Clean up",
+  intro: "Flags that may be removed from the code, with the evidence and with what that would alter.",
+  period: "Period",
+  days: (days: number) => `${days} days`,
+  reason: "Reason",
+  anyReason: "Any reason",
+  reasons: {
+    on_for_everyone: "On for everyone",
+    off_for_everyone: "Off for everyone",
+    not_evaluated: "Not evaluated",
+    unchanged: "Not changed",
+  },
+  kept: "Flags to keep",
+  shortHistory: (day: string) =>
+    `The history is shorter than this period: the evaluations are those since ${day}. An administrator can set how long it is kept.`,
+  emptyHeading: "Nothing to clean up",
+  emptyText: "No flag fits this period and reason. Flags that are younger than the period are not listed.",
+  more: "Show more",
+  forDays: (days: number) => `for ${days} days`,
+  since: (day: string) => `since ${day}`,
+  on: (period: string, count: number, variant: string | null) =>
+    `On for everyone ${period}: ${evaluations(count)}${variant === null ? "" : `, all with the variant ${variant}`}.`,
+  off: (period: string, count: number) => `Off for everyone ${period}: ${evaluations(count)}.`,
+  notEvaluated: (period: string) => `Not evaluated ${period}.`,
+  unchanged: (day: string) => `Neither the flag nor its rules changed since ${day}.`,
+  reported: (count: number) => `Applications reported ${count.toLocaleString("en")} of the evaluations.`,
+  alters: "What removing it alters",
+  becomesOn: "Code that asks for it may be replaced by its “on” branch.",
+  becomesVariant: (variant: string) => `Code that asks for it may be replaced by what it does with ${variant}.`,
+  becomesOff: "Code that asks for it may be replaced by its “off” branch.",
+  becomesNothing: "Look for its key in the code: nobody asked for it.",
+  depends: (on: number, off: number) =>
+    `It was on for ${on.toLocaleString("en")} evaluations and off for ${off.toLocaleString("en")}, so removing it alters the result for some users.`,
+  neededBy: (keys: readonly string[]) => `${keys.join(", ")} ${keys.length === 1 ? "needs" : "need"} it.`,
+  differs: (environment: string, state: string) => `${environment} differs: ${state}.`,
+  isThe: (environment: string, state: string) => `${environment}: ${state}.`,
+  hidden: (count: number) => `${count} ${count === 1 ? "environment" : "environments"} that you cannot see may differ.`,
+  archived: "archived",
+  turnedOff: "off",
+  onFor: (audience: string) => `on, ${audience.toLowerCase()}`,
+  owner: (owner: string) => `Owner: ${owner}`,
+  noOwner: "No owner",
+  choose: (name: string) => `Choose ${name}`,
+  chosen: (count: number) => (count === 1 ? "1 flag is chosen." : `${count} flags are chosen.`),
+  keep: "Keep",
+  keepLabel: (name: string) => `Keep ${name}`,
+  release: "Do not keep",
+  releaseLabel: (name: string) => `Do not keep ${name}`,
+  notKept: (name: string) => `${name} could not be changed`,
+  archive: "Archive…",
+  archiveLabel: (name: string) => `Archive ${name}`,
+  copyText: "Copy the text of a pull request",
+};
+
+export const pullRequest = {
+  one: (key: string) => `# Remove the flag ${code(key)}`,
+  several: (count: number) => `# Remove ${count} flags`,
+  intro: (environment: string) => `The evidence is from ${environment} in Flagstaff.`,
+  stays: "## What stays",
+  flag: (key: string, owner: string | null) => `- **${code(key)}**${owner === null ? "" : ` (owner: ${owner})`}`,
+  on: "The “on” branch of the code stays.",
+  variant: (variant: string) => `The code for the variant ${code(variant)} stays.`,
+  off: "The “off” branch of the code stays.",
+  decide: "Decide which branch of the code stays.",
+  period: (since: string, until: string) => `from ${since} to ${until}`,
+  checks: "## Checks",
+  replace: (key: string) => `- [ ] Nothing in the code asks for ${code(key)} any more`,
+  needed: (by: string, key: string) => `- [ ] ${code(by)} no longer has ${code(key)} as a prerequisite`,
+  elsewhere: (key: string, environment: string, state: string) =>
+    `- [ ] ${code(key)} in ${environment} is ${state}: the change is right there as well`,
+  hidden: "- [ ] The environments that are not listed here were looked at",
+  tests: "- [ ] Tests and settings for the removed branch are gone",
+  archive: "- [ ] After the release, the flags are archived in every environment",
+};

@@ -1,0 +1,86 @@
+"""The flags that may be removed: why, what that alters, and the text of a pull request."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from playwright.async_api import expect
+
+from flagstaff.storage import tables
+from flagstaff.storage.database import Database
+from tests.e2e.accessibility import check_in_both_schemes, stays_within
+from tests.e2e.people import Person, environment_page, flag_page
+from tests.support.api import Json, environment_path
+from tests.support.stores import Store
+
+
+async def grow_old(store: Store, project: Json, days: int) -> None:
+    """Let a project's flags have been created and changed so many days ago."""
+    at = datetime.now(UTC) - timedelta(days=days)
+    changes, flags = tables.changes, tables.flags
+    database = Database(store.database_url, store.data_directory)
+    try:
+        async with database.transaction() as transaction:
+            of_project = changes.c.project_id == UUID(project["id"])
+            await transaction.connection.execute(changes.update().where(of_project).values(at=at))
+            await transaction.connection.execute(flags.update().values(created_at=at, updated_at=at))
+    finally:
+        await database.close()
+
+
+async def test_flags_that_may_be_removed_are_listed_with_the_evidence_and_leave_the_list(
+    ada: Person, sqlite: Store
+) -> None:
+    page, project = ada.page, await ada.api.create_project()
+    production, staging = [await ada.api.get_environment(project, key) for key in ("production", "staging")]
+    done = await ada.api.create_flag(production, key="done", name="Done", owner="Payments", tags=["checkout"])
+    await ada.api.create_flag(production, key="beta", name="Beta", prerequisites=[{"flag_key": "done"}])
+    await ada.api.create_flag(production, key="stop", name="Stop", enabled=False)
+    await ada.api.create_flag(staging, key="done", name="Done", enabled=False)
+    await ada.api.evaluate(project["sdk_key"])
+    await grow_old(sqlite, project, 40)
+    cleanup = f"{environment_path(production)}/cleanup"
+    async with asyncio.timeout(20):
+        while not (await ada.api.get(cleanup, params={"reason": "off_for_everyone"})).json()["candidates"]:
+            await asyncio.sleep(0.05)
+
+    await page.goto(environment_page(production))
+    await page.get_by_role("link", name="Clean up").click()
+    await ada.sees_heading("Clean up")
+    listed = page.get_by_role("list", name="Clean up").locator("> li")
+    row = listed.filter(has_text="Owner: Payments")
+    for sentence in (
+        "On for everyone for 30 days: 1 evaluation.",
+        "replaced by its “on” branch",
+        "beta needs it.",
+        "Staging differs: off.",
+    ):
+        await expect(row).to_contain_text(sentence)
+    await expect(listed).to_have_count(3)
+    await check_in_both_schemes(ada, "the flags to clean up")
+    await stays_within(ada)
+
+    await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await row.get_by_role("button", name="Copy the text of a pull request").click()
+    text = await page.evaluate("navigator.clipboard.readText()")
+    assert text.startswith("# Remove the flag `done`")
+    assert "`done` in Staging is off" in text
+
+    await page.get_by_role("button", name="Keep Stop").click()
+    await expect(listed).to_have_count(2)
+    await ada.press("Undo")
+    await expect(listed).to_have_count(3)
+    await page.get_by_role("button", name="Archive Beta").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Archive", exact=True).click()
+    await expect(listed).to_have_count(2)
+    await expect(row).not_to_contain_text("beta needs it.")
+
+    await page.goto(flag_page(done))
+    await expect(page.get_by_text("Owner: Payments")).to_be_visible()
+    await ada.press("Actions")
+    await page.get_by_role("menuitem", name="Edit").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Owner").fill("Search team")
+    await dialog.get_by_label("Keep this flag").check()
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Owner: Search team · To be kept")).to_be_visible()
