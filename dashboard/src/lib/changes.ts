@@ -38,7 +38,11 @@ const UNSPOKEN = new Set([
   "is_default",
 ]);
 // What a creation or a deletion need not mention.
-const DEFAULTS: Readonly<Record<string, unknown>> = { fallthrough: "rollout", stickiness: DEFAULT_STICKINESS, keep: false };
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  fallthrough: "rollout",
+  stickiness: DEFAULT_STICKINESS,
+  keep: false,
+};
 
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
   const isRule = "rule_type" in (after ?? before ?? {});

@@ -22,7 +22,7 @@ const RULE = {
 } as const;
 
 function environment(id: string) {
-  return { id, name: id, key: id, created_at: "2026-11-20T10:00:00Z" };
+  return { id, name: id, key: id, created_at: "2026-11-20T10:00:00Z", critical: false };
 }
 
 function alteration(action: string, fields: CopyAlteration["fields"] = []): CopyAlteration {

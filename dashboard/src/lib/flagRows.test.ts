@@ -19,6 +19,8 @@ const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
   variants: [],
   prerequisites: [],
   archived_at: null,
+  owner: null,
+  keep: false,
   created_at: "2026-11-20T10:00:00.000000Z",
   updated_at: "2026-11-20T10:00:00.000000Z",
   ...values,

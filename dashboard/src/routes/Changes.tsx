@@ -19,7 +19,7 @@ export function Changes() {
         </AnchorLink>
       }
     >
-      <ChangePages path={path} emptyText={changeTexts.emptyText} />
+      <ChangePages path={path} />
     </Page>
   );
 }

@@ -20,7 +20,6 @@ import { ARCHIVED_TABS, type Tab, TABS, toFlagPage } from "../lib/search";
 import { PartRefusal } from "../lib/useGuard";
 import { useEnvironments, useHere } from "../lib/useHere";
 import { t } from "../texts";
-import { changes as changeTexts } from "../texts/changes";
 import { archive } from "../texts/archive";
 import classes from "./FlagPage.module.css";
 
@@ -95,7 +94,7 @@ export function FlagPage() {
           <FlagHistory {...place} search={search} />
         </Panel>
         <Panel tab="changes">
-          <ChangePages path={path} flagId={params.flagId} emptyText={changeTexts.flagEmptyText} />
+          <ChangePages path={path} flagId={params.flagId} />
         </Panel>
         <Panel tab="code">
           <FlagUse {...place} madeKeys={madeKeys} />
