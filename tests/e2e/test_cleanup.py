@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import sqlalchemy as sa
 from playwright.async_api import expect
 
 from flagstaff.storage import tables
@@ -17,13 +18,16 @@ from tests.support.stores import Store
 async def grow_old(store: Store, project: Json, days: int) -> None:
     """Let a project's flags have been created and changed so many days ago."""
     at = datetime.now(UTC) - timedelta(days=days)
-    changes, flags = tables.changes, tables.flags
+    changes, flags, environments = tables.changes, tables.flags, tables.environments
+    project_id = UUID(project["id"])
+    within = sa.select(environments.c.id).where(environments.c.project_id == project_id)
     database = Database(store.database_url, store.data_directory)
     try:
         async with database.transaction() as transaction:
-            of_project = changes.c.project_id == UUID(project["id"])
+            of_project = changes.c.project_id == project_id
             await transaction.connection.execute(changes.update().where(of_project).values(at=at))
-            await transaction.connection.execute(flags.update().values(created_at=at, updated_at=at))
+            old = flags.update().where(flags.c.environment_id.in_(within)).values(created_at=at, updated_at=at)
+            await transaction.connection.execute(old)
     finally:
         await database.close()
 
