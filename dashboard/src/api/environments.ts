@@ -14,15 +14,10 @@ export function environmentsQuery(projectId: string) {
   });
 }
 
-/** Changes to production affect real users, so it must never be mistaken for another environment. */
-export function isProduction(environment: { readonly key: string }): boolean {
-  return /^prod(uction)?$/.test(environment.key);
-}
-
-/** Production first, then from oldest to newest, so that positions do not change. */
+/** Critical environments first, then from oldest to newest, so that positions do not change. */
 export function inOrder(environments: readonly Environment[]): Environment[] {
   return environments.toSorted(
-    (a, b) => Number(isProduction(b)) - Number(isProduction(a)) || a.created_at.localeCompare(b.created_at),
+    (a, b) => Number(b.critical) - Number(a.critical) || a.created_at.localeCompare(b.created_at),
   );
 }
 
@@ -34,9 +29,9 @@ export function useCreateEnvironment(projectId: string) {
   });
 }
 
-export function useRenameEnvironment(projectId: string, environmentId: string) {
+export function useUpdateEnvironment(projectId: string, environmentId: string) {
   return useMutation({
-    mutationFn: (body: { name: string }) =>
+    mutationFn: (body: { name: string; critical: boolean }) =>
       ask(client.PUT(`${BASE}/{env_id}`, { params: at(projectId, environmentId), body })),
     onSuccess: useRefresh(projectId),
   });

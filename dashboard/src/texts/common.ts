@@ -43,7 +43,7 @@ export const shell = {
   switchEnvironment: (name: string) => `Environment ${name}, switch environment`,
   switchProject: (name: string) => `Project ${name}, switch project`,
   allProjects: "All projects",
-  productionNotice: "Changes here affect your users immediately.",
+  criticalNotice: "Changes here affect your users immediately.",
   newEnvironment: "New environment",
   flags: "Flags",
   history: "History",

@@ -82,6 +82,7 @@ async def test_an_environment_has_every_field_of_the_specification(ada: Caller, 
         "name": "Canary",
         "key": "canary",
         "created_at": "2026-11-20T10:00:00.000000Z",
+        "critical": False,
     }
     assert UUID(environment["id"]).version == 7
     assert (await ada.get(environment_path(environment))).json() == environment

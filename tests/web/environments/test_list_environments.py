@@ -20,7 +20,7 @@ async def test_a_missing_or_foreign_project_is_not_found(ada: Caller, eve: Calle
     assert (await eve.get(f"{project_path(project)}/environments")).status_code == 404
 
 
-async def test_they_are_listed_oldest_first_with_four_fields_each(ada: Caller, clock: Clock) -> None:
+async def test_they_are_listed_oldest_first_without_their_projects(ada: Caller, clock: Clock) -> None:
     project = await ada.create_project()
     await ada.create_environment(await ada.create_project(), key="elsewhere")
     made = []
@@ -33,5 +33,6 @@ async def test_they_are_listed_oldest_first_with_four_fields_each(ada: Caller, c
     assert answer.status_code == 200
     listed = answer.json()
     assert [each["key"] for each in listed] == ["production", "staging", "beta", "canary"]
-    assert all(each.keys() == {"id", "name", "key", "created_at"} for each in listed)
+    assert [each["critical"] for each in listed] == [True, False, False, False]
+    assert all(each.keys() == {"id", "name", "key", "created_at", "critical"} for each in listed)
     assert [{**each, "project_id": project["id"]} for each in listed[2:]] == made

@@ -86,3 +86,14 @@ async def test_a_change_leaves_its_row_with_before_and_after(
     change = (await list_changes())[-1]
     assert change["action"] == "environment.updated"
     assert (change["before"], change["after"]) == (environment, changed)
+
+
+async def test_what_was_said_of_its_importance_goes_before_its_key(ada: Caller) -> None:
+    project = await ada.create_project()
+    live = await ada.create_environment(project, key="live")
+    production = (await ada.get(f"{project_path(project)}/environments")).json()[0]
+    assert (live["critical"], production["critical"]) == (False, True)
+    for environment, critical in (({**live}, True), ({**production, "project_id": project["id"]}, False)):
+        changed = (await ada.put(environment_path(environment), json={"critical": critical})).json()
+        assert changed == {**environment, "critical": critical}
+        assert (await ada.get(environment_path(environment))).json() == changed

@@ -85,6 +85,8 @@ async def test_the_other_file_has_the_flags_as_they_were_made(ada: Caller, shop:
         "bucketing_key": None,
         "stickiness": "default",
         "tags": ["pay"],
+        "owner": None,
+        "keep": False,
         "variants": [{"key": "red", "weight": 1, "value": {"b": 1, "a": True}}],
         "prerequisites": [],
     }

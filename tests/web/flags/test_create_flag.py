@@ -179,6 +179,8 @@ async def test_the_least_that_is_needed_makes_a_flag_that_is_off(ada: Caller, en
         "variants": [],
         "prerequisites": [],
         "archived_at": None,
+        "owner": None,
+        "keep": False,
     }
 
 
@@ -192,6 +194,8 @@ async def test_every_field_is_kept_as_it_was_given(ada: Caller, environment: Jso
         "fallthrough": "off",
         "bucketing_key": " Group.1 😀",
         "stickiness": "company id",
+        "owner": "Team Größe",
+        "keep": True,
         "tags": ["checkout", "Größe 😀", "t" * 50],
     }
     flag = await ada.create_flag(environment, **given)

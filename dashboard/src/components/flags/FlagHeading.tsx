@@ -2,7 +2,6 @@
 
 import { Container, Spoiler, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
-import { isProduction } from "../../api/environments";
 import { useSwitchFlag } from "../../api/flags";
 import { audienceInFull, type RulesInForce } from "../../lib/audience";
 import { type FlagPlace, isArchived } from "../../lib/flagPlace";
@@ -51,9 +50,9 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
         <Text role="status" className="break">
           {rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}
         </Text>
-        {isProduction(environment) && (
+        {environment.critical && (
           <Text size="xs" c="dimmed">
-            {t.shell.productionNotice}
+            {t.shell.criticalNotice}
           </Text>
         )}
         <Suspense>

@@ -1,10 +1,10 @@
 /** The environments of a project, in its settings. */
 
-import { Group, Modal, Stack, Text } from "@mantine/core";
+import { Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useRef } from "react";
 import type { Environment } from "../../api/client";
-import { useDeleteEnvironment, useRenameEnvironment } from "../../api/environments";
+import { useDeleteEnvironment, useUpdateEnvironment } from "../../api/environments";
 import { useDialog } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
@@ -67,7 +67,7 @@ interface RowProps {
 }
 
 function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
-  const renaming = useDialog();
+  const editing = useDialog();
   const deletion = useDialog();
   const { mutateAsync } = useDeleteEnvironment(projectId, environment.id);
   const remove = async () => {
@@ -87,15 +87,15 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
       </AnchorLink>
       <code className={classes.key}>{environment.key}</code>
       <Group gap={2} ml="auto" wrap="nowrap">
-        <IconButton {...guard} hint={texts.rename} label={texts.renameOf(environment.name)} onClick={renaming.open}>
+        <IconButton {...guard} hint={t.edit} label={texts.editOf(environment.name)} onClick={editing.open}>
           <IconPencil size={16} />
         </IconButton>
         <IconButton {...guard} hint={t.delete} label={texts.deleteOf(environment.name)} onClick={deletion.open}>
           <IconTrash size={16} />
         </IconButton>
       </Group>
-      <Modal title={texts.environmentRename} {...renaming.props}>
-        <Rename projectId={projectId} environment={environment} onClose={renaming.props.onClose} />
+      <Modal title={texts.environmentEdit} {...editing.props}>
+        <EditEnvironment projectId={projectId} environment={environment} onClose={editing.props.onClose} />
       </Modal>
       <DeleteDialog
         name={environment.name}
@@ -107,22 +107,27 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
   );
 }
 
-interface RenameProps {
+interface EditProps {
   readonly projectId: string;
   readonly environment: Environment;
   readonly onClose: () => void;
 }
 
-function Rename({ projectId, environment, onClose }: RenameProps) {
-  const rename = useRenameEnvironment(projectId, environment.id);
-  const form = useForm({ initialValues: { name: environment.name } });
+function EditEnvironment({ projectId, environment, onClose }: EditProps) {
+  const update = useUpdateEnvironment(projectId, environment.id);
+  const form = useForm({ initialValues: { name: environment.name, critical: environment.critical } });
   const submit = async (values: typeof form.values) => {
-    await rename.mutateAsync(values);
+    await update.mutateAsync(values);
     onClose();
   };
   return (
-    <DialogForm form={form} action={texts.rename} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
       <NameField {...form.getInputProps("name")} />
+      <Checkbox
+        label={texts.critical}
+        description={texts.criticalHint}
+        {...form.getInputProps("critical", { type: "checkbox" })}
+      />
     </DialogForm>
   );
 }

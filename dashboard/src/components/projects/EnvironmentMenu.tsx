@@ -5,7 +5,7 @@ import { IconCheck, IconPlus } from "../shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { useMatches } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { environmentsQuery, isProduction } from "../../api/environments";
+import { environmentsQuery } from "../../api/environments";
 import { lastEnvironment, rememberEnvironment } from "../../lib/lastEnvironment";
 import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
@@ -68,7 +68,7 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
           {t.shell.newEnvironment}
         </MenuItemLink>
       </HeaderMenu>
-      {environmentId && isProduction(current) && <div className={classes.strip} title={t.shell.productionNotice} />}
+      {environmentId && current.critical && <div className={classes.strip} title={t.shell.criticalNotice} />}
     </>
   );
 }

@@ -7,7 +7,7 @@ import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, Ico
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
-import { environmentsQuery, isProduction } from "../../api/environments";
+import { environmentsQuery } from "../../api/environments";
 import { flagsQuery } from "../../api/flags";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { projectsQuery } from "../../api/projects";
@@ -127,7 +127,7 @@ function useEnvironmentActions(projectId: string | null): SpotlightActionData[] 
     id: each.id,
     label: each.name,
     description: each.key,
-    leftSection: isProduction(each) ? <IconBroadcast size={18} /> : <IconFlask size={18} />,
+    leftSection: each.critical ? <IconBroadcast size={18} /> : <IconFlask size={18} />,
     onClick: () => {
       const params = { projectId: projectId ?? "", environmentId: each.id };
       return flag
