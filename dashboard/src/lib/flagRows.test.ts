@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Flag, Rule } from "../api/client";
 import type { Summary } from "../api/history";
-import { rowsOf, selectRows } from "./flagRows";
+import { choicesOf, rowsOf, selectRows } from "./flagRows";
 
 const flag = (key: string, values: Partial<Flag> = {}): Flag => ({
   id: key,
@@ -80,4 +80,18 @@ it("hides nothing by its last day or its rules until these are known", () => {
 
 it("handles keys that every object inherits", () => {
   expect(rowsOf([flag("constructor")], undefined, summary)[0]?.day?.lastSeen).toBeNull();
+});
+
+it("filters by tag, owner and favourites, and shows favourites first", () => {
+  const owned = rowsOf([flag("x", { owner: "Ada", tags: ["a b"] }), flag("y"), flag("z")], rules, summary);
+  const keys = (...[search, favourites]: [Parameters<typeof selectRows>[1], string[]?]) =>
+    selectRows(owned, search, new Set(favourites)).map((row) => row.flag.key);
+  expect([keys({ tag: "a b" }), keys({ tag: "a" }), keys({ owner: "Ada" })]).toEqual([["x"], [], ["x"]]);
+  expect([keys({ favourites: true }), keys({ favourites: true }, ["z"])]).toEqual([[], ["z"]]);
+  expect(keys({ sort: "name" }, ["z", "y"])).toEqual(["y", "z", "x"]);
+});
+
+it("offers the most frequent values and the chosen one", () => {
+  expect(choicesOf(["b", "c", "b", "a"], undefined, 2)).toEqual(["b", "c"]);
+  expect(choicesOf(["b", "c", "b", "a"], "z", 1)).toEqual(["b", "z"]);
 });

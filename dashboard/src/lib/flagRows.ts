@@ -3,6 +3,7 @@
 import type { Flag, Rule } from "../api/client";
 import type { Summary } from "../api/history";
 import { isAudience, type RulesInForce, rulesInForceOf } from "./audience";
+import { favouritesFirst } from "./favourites";
 import type { FlagsSearch } from "./search";
 import { type Bar, barsOf, secondsOf } from "./series";
 
@@ -48,17 +49,36 @@ function dayOf(summary: Summary, key: string): Day {
   };
 }
 
-/** Every word of the search must occur in the name, the key, a tag or the description. */
-export function selectRows(rows: readonly FlagRow[], search: FlagsSearch): FlagRow[] {
+/** Every word of the search must occur in the name, the key, a tag or the description. Favourites come first. */
+export function selectRows(
+  rows: readonly FlagRow[],
+  search: FlagsSearch,
+  favourites: ReadonlySet<string> = NONE,
+): FlagRow[] {
   const words = (search.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const found = rows.filter(
     ({ flag, rulesInForce, day, text }) =>
       (!search.state || flag.enabled === (search.state === "on")) &&
       (!rulesInForce || isAudience(flag, rulesInForce, search.audience ?? "any")) &&
+      (!search.tag || flag.tags.includes(search.tag)) &&
+      (!search.owner || flag.owner === search.owner) &&
+      (!search.favourites || favourites.has(flag.key)) &&
       (!search.seen || !day || (day.lastSeen !== null) === (search.seen === "day")) &&
       words.every((word) => text.includes(word)),
   );
-  return sorted(found, search.sort);
+  return favouritesFirst(sorted(found, search.sort), favourites, (row) => row.flag);
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The values to choose from in a filter: the most frequent ones, and the one that is chosen, by name. */
+export function choicesOf(values: readonly string[], chosen: string | undefined, most = 50): string[] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const frequent = [...counts].toSorted(([, a], [, b]) => b - a).slice(0, most);
+  const shown = new Set(frequent.map(([value]) => value));
+  if (chosen !== undefined) shown.add(chosen);
+  return [...shown].toSorted((a, b) => a.localeCompare(b));
 }
 
 function sorted(rows: FlagRow[], sort: FlagsSearch["sort"]): FlagRow[] {

@@ -17,6 +17,9 @@ export interface FlagsSearch {
   readonly state?: (typeof STATES)[number];
   readonly audience?: Audience;
   readonly seen?: (typeof SEENS)[number];
+  readonly tag?: string;
+  readonly owner?: string;
+  readonly favourites?: true;
   readonly sort?: (typeof SORTS)[number];
 }
 
@@ -42,6 +45,9 @@ export function toFlagsSearch(raw: Raw): FlagsSearch {
     ...choice(raw, "state", STATES),
     ...choice(raw, "audience", AUDIENCES),
     ...choice(raw, "seen", SEENS),
+    ...text(raw, "tag"),
+    ...text(raw, "owner"),
+    ...((raw.favourites === true || raw.favourites === "") && { favourites: true }),
     ...choice(raw, "sort", SORTS),
   };
 }

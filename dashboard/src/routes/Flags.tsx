@@ -1,10 +1,11 @@
 /** All flags of an environment. */
 
-import { Button, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Skeleton, Text, VisuallyHidden } from "@mantine/core";
 import { IconFunnelOff, IconFlag, IconPlus } from "../components/shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import type { Flag } from "../api/client";
 import { flagsQuery, useSwitchFlag } from "../api/flags";
 import { summaryQuery } from "../api/history";
 import { rulesByFlagQuery } from "../api/rules";
@@ -18,15 +19,19 @@ import { AnchorLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
+import { FLAGS_MAX, withChoice } from "../lib/bulk";
 import { type FlagRow, rowsOf, selectRows } from "../lib/flagRows";
 import { notifyRefused } from "../lib/notify";
 import { type FlagsSearch, toFlagsSearch } from "../lib/search";
 import { createFlagCommand } from "../lib/snippets";
+import { useFavourites } from "../lib/useFavourites";
 import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 
+const SelectionBar = lazy(() => import("../components/flags/SelectionBar"));
+const ViewsMenu = lazy(() => import("../components/flags/ViewsMenu"));
 const FirstSteps = lazy(() => import("../components/flags/FirstSteps"));
 const NewFlagDialog = lateDialog(() =>
   import("../components/flags/NewFlagDialog").then((module) => module.NewFlagDialog),
@@ -50,7 +55,10 @@ export function Flags() {
   });
   const rows = useMemo(() => rowsOf(flags ?? [], rules, summary), [flags, rules, summary]);
   const wanted = useDeferredValue(search);
-  const found = useMemo(() => selectRows(rows, wanted), [rows, wanted]);
+  const { favourites, onMark } = useFavourites(project.id);
+  const found = useMemo(() => selectRows(rows, wanted, favourites), [rows, wanted, favourites]);
+  const [chosenIds, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const chosen = (flags ?? []).filter((flag) => chosenIds.has(flag.id));
   const { mutate } = useSwitchFlag(path, ({ flag, enabled }, refusal) =>
     notifyRefused(t.flags.notSwitched(flag.name, enabled), refusal),
   );
@@ -61,10 +69,20 @@ export function Flags() {
     },
     [mutate, reason],
   );
+  const onChoose = useCallback(
+    ({ flag }: FlagRow, isWanted: boolean) => setChosen((now) => withChoice(now, flag.id, isWanted)),
+    [],
+  );
+  const chooseAll = (all: readonly Flag[]) => setChosen(new Set(all.slice(0, FLAGS_MAX).map((flag) => flag.id)));
   const onFilter = useCallback(
     (next: FlagsSearch) => void navigate({ search: toFlagsSearch({ ...next }), replace: true }),
     [navigate],
   );
+  const onTag = useCallback(
+    (tag: string) => void navigate({ search: (now) => toFlagsSearch({ ...now, tag }), replace: true }),
+    [navigate],
+  );
+  const on = useMemo(() => ({ onSwitch, onChoose, onMark, onTag }), [onSwitch, onChoose, onMark, onTag]);
   const clear = () => {
     onFilter({});
     input.current?.focus(); // the pressed button is about to disappear
@@ -102,15 +120,37 @@ export function Flags() {
       )}
       {flags && !isEmpty && (
         <>
-          <FlagFilters search={search} onChange={onFilter} onClear={clear} input={input} />
+          <Suspense fallback={<Skeleton h={36} w={100} mb="xs" />}>
+            <ViewsMenu projectId={project.id} search={search} onChange={onFilter} />
+          </Suspense>
+          <FlagFilters
+            search={search}
+            onChange={onFilter}
+            onClear={clear}
+            input={input}
+            tags={flags.flatMap((flag) => flag.tags)}
+            owners={flags.flatMap((flag) => flag.owner ?? [])}
+          />
           {found.length > 0 ? (
-            <FlagTable rows={found} search={input} onSwitch={onSwitch} />
+            <FlagTable rows={found} search={input} chosen={chosenIds} favourites={favourites} on={on} />
           ) : (
             <Empty icon={<IconFunnelOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
               <Button variant="default" onClick={clear}>
                 {t.clearFilters}
               </Button>
             </Empty>
+          )}
+          {chosen.length > 0 && (
+            <Suspense>
+              <SelectionBar
+                path={path}
+                environment={environment}
+                chosen={chosen}
+                shown={found.length}
+                onChooseShown={() => chooseAll(found.map((row) => row.flag))}
+                onChoose={chooseAll}
+              />
+            </Suspense>
           )}
           <Text size="xs" c="dimmed" mt="md" visibleFrom="sm">
             {t.flags.keys}

@@ -23,6 +23,7 @@ import { When } from "../shared/When";
 
 const Propagation = lazy(() => import("./Propagation"));
 const Care = lazy(() => import("./Care"));
+const FavouriteButton = lazy(() => import("./FavouriteButton"));
 const EditFlagForm = lazy(() => import("./EditFlagForm"));
 const ArchiveDialog = lateDialog(() => import("./ArchiveDialog").then((module) => module.ArchiveDialog));
 const ArchivedState = lazy(() => import("./ArchivedState"));
@@ -72,6 +73,9 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
           <div className={classes.key}>
             <code>{flag.key}</code>
             <CopyIcon text={flag.key} label={t.flag.copyKey} />
+            <Suspense>
+              <FavouriteButton flag={flag} />
+            </Suspense>
             <Text component="span" size="xs" c="dimmed">
               {t.flag.created} <When at={flag.created_at} />, {t.flag.changed} <When at={flag.updated_at} />
             </Text>

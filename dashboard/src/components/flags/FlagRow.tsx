@@ -6,6 +6,8 @@ import { audienceInShort } from "../../lib/audience";
 import type { Day, FlagRow as Row } from "../../lib/flagRows";
 import { ago } from "../../lib/time";
 import { t } from "../../texts";
+import { flagList as texts } from "../../texts/flagList";
+import { FavouriteStar } from "./FavouriteStar";
 import classes from "./FlagTable.module.css";
 import { Spark } from "./Spark";
 import { Tags } from "./Tags";
@@ -19,10 +21,20 @@ interface Props {
   /** Whether the user moved to this row by keyboard, so that it takes the focus when it appears. */
   readonly takesFocus: boolean;
   readonly onFocus: (index: number) => void;
-  readonly onSwitch: (row: Row, on: boolean) => void;
+  readonly on: RowActs;
+  readonly isChosen: boolean;
+  readonly isFavourite: boolean;
 }
 
-export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFocus, onSwitch }: Props) {
+/** What can be done in a row. */
+export interface RowActs {
+  readonly onSwitch: (row: Row, on: boolean) => void;
+  readonly onChoose: (row: Row, wanted: boolean) => void;
+  readonly onMark: (row: Row, wanted: boolean) => void;
+  readonly onTag: (tag: string) => void;
+}
+
+export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFocus, on, ...is }: Props) {
   const { flag, rulesInForce, day } = row;
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
@@ -38,27 +50,38 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
       style={{ transform: `translateY(${top}px)` }}
       onFocus={() => onFocus(index)}
     >
+      <div role="cell" className={classes.choice}>
+        <input
+          type="checkbox"
+          aria-label={texts.choose(flag.name)}
+          checked={is.isChosen}
+          onChange={(event) => on.onChoose(row, event.currentTarget.checked)}
+        />
+      </div>
       <div role="cell" className={classes.state}>
         <StateSwitch
           needs="flags:write"
           on={flag.enabled}
           label={t.flags.switchLabel(flag.name)}
-          onChange={(on) => onSwitch(row, on)}
+          onChange={(wanted) => on.onSwitch(row, wanted)}
         />
       </div>
       <div role="cell" className={classes.flag}>
-        <Link
-          ref={link}
-          to="/projects/$projectId/environments/$environmentId/flags/$flagId"
-          params={{ projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id }}
-          className={classes.link}
-        >
-          {flag.name}
-        </Link>
+        <div className={classes.name}>
+          <Link
+            ref={link}
+            to="/projects/$projectId/environments/$environmentId/flags/$flagId"
+            params={{ projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id }}
+            className={classes.link}
+          >
+            {flag.name}
+          </Link>
+          <FavouriteStar name={flag.name} on={is.isFavourite} onChange={(wanted) => on.onMark(row, wanted)} />
+        </div>
         <div className={classes.details}>
           <code className={classes.key}>{flag.key}</code>
           {flag.description && <span className={classes.description}>{flag.description}</span>}
-          <Tags tags={flag.tags} most={TAGS_IN_A_ROW} />
+          <Tags tags={flag.tags} most={TAGS_IN_A_ROW} onChoose={on.onTag} />
         </div>
       </div>
       <div role="cell" className={classes.audience}>

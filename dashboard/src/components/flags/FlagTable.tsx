@@ -3,24 +3,30 @@
  * Browsers do not treat absolutely positioned rows as a table, so roles mark them as one.
  */
 
+import { VisuallyHidden } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import type { FlagRow as Row } from "../../lib/flagRows";
 import { useListKeys } from "../../lib/listKeys";
 import { t } from "../../texts";
-import { FlagRow } from "./FlagRow";
+import { flagList } from "../../texts/flagList";
+import { FlagRow, type RowActs } from "./FlagRow";
 import classes from "./FlagTable.module.css";
 
 interface Props {
   readonly rows: readonly Row[];
   readonly search: RefObject<HTMLInputElement | null>;
-  readonly onSwitch: (row: Row, on: boolean) => void;
+  /** The ids of the flags that are chosen. */
+  readonly chosen: ReadonlySet<string>;
+  /** The keys of the favourites. */
+  readonly favourites: ReadonlySet<string>;
+  readonly on: RowActs;
 }
 
 const HEADER_HEIGHT = 132; // the headers of the page and the table, which cover the rows
 
-export function FlagTable({ rows, search, onSwitch }: Props) {
+export function FlagTable({ rows, search, chosen, favourites, on }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const narrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false });
   const [margin, setMargin] = useState(0);
@@ -42,7 +48,7 @@ export function FlagTable({ rows, search, onSwitch }: Props) {
     onMove: move,
     onAct: () => {
       const row = current === null ? undefined : rows[current];
-      if (row) onSwitch(row, !row.flag.enabled);
+      if (row) on.onSwitch(row, !row.flag.enabled);
       return row !== undefined;
     },
   });
@@ -61,7 +67,9 @@ export function FlagTable({ rows, search, onSwitch }: Props) {
                 top={item.start - margin}
                 takesFocus={item.index === wanted}
                 onFocus={onFocus}
-                onSwitch={onSwitch}
+                on={on}
+                isChosen={chosen.has(row.flag.id)}
+                isFavourite={favourites.has(row.flag.key)}
               />
             )
           );
@@ -92,6 +100,7 @@ function useCurrentRow(count: number, scrollTo: (index: number) => void) {
 
 function TableHead() {
   const columns = [
+    flagList.columnChoose,
     t.flags.columnState,
     t.flags.columnFlag,
     t.flags.columnAudience,
@@ -103,7 +112,7 @@ function TableHead() {
       <div role="row" tabIndex={-1} aria-rowindex={1} className={classes.columns}>
         {columns.map((column) => (
           <div key={column} role="columnheader">
-            {column}
+            {column === flagList.columnChoose ? <VisuallyHidden>{column}</VisuallyHidden> : column}
           </div>
         ))}
       </div>

@@ -1,16 +1,30 @@
 /** A flag's tags, as chips. */
 
+import { UnstyledButton } from "@mantine/core";
 import { t } from "../../texts";
+import { flagList as texts } from "../../texts/flagList";
 import classes from "./Tags.module.css";
 
-export function Tags({ tags, most = tags.length }: { tags: readonly string[]; most?: number }) {
+interface Props {
+  readonly tags: readonly string[];
+  readonly most?: number;
+  readonly onChoose?: ((tag: string) => void) | undefined;
+}
+
+export function Tags({ tags, most = tags.length, onChoose }: Props) {
   if (tags.length === 0) return null;
   const more = tags.length - most;
   return (
     <ul className={classes.tags} aria-label={t.flag.tags}>
       {tags.slice(0, most).map((tag) => (
         <li key={tag} className={classes.tag}>
-          {tag}
+          {onChoose ? (
+            <UnstyledButton fz="inherit" c="inherit" aria-label={texts.onlyTag(tag)} onClick={() => onChoose(tag)}>
+              {tag}
+            </UnstyledButton>
+          ) : (
+            tag
+          )}
         </li>
       ))}
       {more > 0 && <li className={classes.tag}>+{more}</li>}

@@ -8,11 +8,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { environmentsQuery } from "../../api/environments";
+import { favouritesQuery } from "../../api/favourites";
 import { flagsQuery } from "../../api/flags";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { projectsQuery } from "../../api/projects";
 import { ADMIN_PAGES } from "../../lib/adminPages";
 import { foundActions } from "../../lib/paletteFilter";
+import { favouritesFirst } from "../../lib/favourites";
 import { onPaletteWish } from "../../lib/paletteWish";
 import { meantBy } from "../../lib/person";
 import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
@@ -102,9 +104,10 @@ function useFlagActions(projectId: string | null, environmentId: string | null):
   const navigate = useNavigate();
   const path = { project_id: projectId ?? "", env_id: environmentId ?? "" };
   const { data } = useQuery({ ...flagsQuery(path), enabled: environmentId !== null });
+  const { data: favourites } = useQuery({ ...favouritesQuery(path.project_id), enabled: projectId !== null });
   return useMemo(
     () =>
-      (data ?? []).map((flag) => ({
+      favouritesFirst(data ?? [], new Set(favourites), (flag) => flag).map((flag) => ({
         id: flag.id,
         label: flag.name,
         description: `${flag.key} · ${flag.enabled ? t.on : t.off}`,
@@ -115,7 +118,7 @@ function useFlagActions(projectId: string | null, environmentId: string | null):
             params: { projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id },
           }),
       })),
-    [data, navigate],
+    [data, favourites, navigate],
   );
 }
 

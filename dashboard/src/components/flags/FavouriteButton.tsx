@@ -1,0 +1,21 @@
+/** The star on a flag's page. */
+
+import { useQuery } from "@tanstack/react-query";
+import { favouritesQuery, useMarkFavourite } from "../../api/favourites";
+import type { Flag } from "../../api/client";
+import { notifyRefused } from "../../lib/notify";
+import { flagList as texts } from "../../texts/flagList";
+import { FavouriteStar } from "./FavouriteStar";
+
+export default function FavouriteButton({ flag }: { flag: Flag }) {
+  const { data } = useQuery(favouritesQuery(flag.project_id));
+  const { mutate } = useMarkFavourite(flag.project_id, (key, error) => notifyRefused(texts.notFavourite(key), error));
+  if (!data) return null;
+  return (
+    <FavouriteStar
+      name={flag.name}
+      on={data.includes(flag.key)}
+      onChange={(wanted) => mutate({ key: flag.key, wanted })}
+    />
+  );
+}

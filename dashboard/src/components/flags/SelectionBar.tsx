@@ -1,0 +1,69 @@
+/** What can be done to the chosen flags. It stays on the screen while there are any. */
+
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import type { BulkAction } from "../../api/bulk";
+import type { Environment, EnvironmentPath, Flag } from "../../api/client";
+import { FLAGS_MAX } from "../../lib/bulk";
+import { bulk as texts } from "../../texts/bulk";
+import { GuardedButton } from "../shared/GuardedButton";
+import { lateDialog } from "../shared/lateDialog";
+import classes from "./SelectionBar.module.css";
+
+const BulkDialog = lateDialog(() => import("./BulkDialog").then((module) => module.BulkDialog));
+const ACTIONS = Object.keys(texts.actions) as BulkAction[];
+
+interface Props {
+  readonly path: EnvironmentPath;
+  readonly environment: Environment;
+  readonly chosen: readonly Flag[];
+  /** How many flags the list shows. */
+  readonly shown: number;
+  readonly onChooseShown: () => void;
+  readonly onChoose: (flags: readonly Flag[]) => void;
+}
+
+export default function SelectionBar({ path, environment, chosen, shown, onChooseShown, onChoose }: Props) {
+  const [action, setAction] = useState<BulkAction>("enable");
+  const [opened, setOpened] = useState(false);
+  const open = (wanted: BulkAction) => {
+    setAction(wanted);
+    setOpened(true);
+  };
+  return (
+    <section aria-label={texts.label} className={classes.bar}>
+      <span role="status" className={classes.count}>
+        {texts.chosen(chosen.length, FLAGS_MAX)}
+      </span>
+      {ACTIONS.map((each) => (
+        <GuardedButton
+          key={each}
+          needs={each === "enable" || each === "disable" ? "flags:toggle" : "flags:write"}
+          size="compact-sm"
+          variant="default"
+          onClick={() => open(each)}
+        >
+          {texts.actions[each]}
+        </GuardedButton>
+      ))}
+      {chosen.length < Math.min(shown, FLAGS_MAX) && (
+        <Button size="compact-sm" variant="subtle" onClick={onChooseShown}>
+          {texts.chooseShown(shown, FLAGS_MAX)}
+        </Button>
+      )}
+      <Button size="compact-sm" variant="subtle" color="gray" onClick={() => onChoose([])}>
+        {texts.none}
+      </Button>
+      <BulkDialog
+        path={path}
+        environment={environment}
+        flags={chosen}
+        action={action}
+        onLeaveOut={(left) => onChoose(chosen.filter((flag) => !left.includes(flag)))}
+        onDone={() => onChoose([])}
+        opened={opened}
+        onClose={() => setOpened(false)}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,52 @@
+/** What a bulk action changes. The server decides; this is what it is asked to do. */
+
+import type { BulkAction } from "../api/bulk";
+import type { Flag } from "../api/client";
+import type { FieldProblem } from "../api/problem";
+
+export const FLAGS_MAX = 200;
+const UNDOABLE_MAX = 20; // each is a call
+
+export interface Plan {
+  readonly changing: readonly Flag[];
+  /** Those that already are as wanted. */
+  readonly same: readonly Flag[];
+}
+
+export function planOf(flags: readonly Flag[], action: BulkAction, tags: readonly string[]): Plan {
+  const changing = flags.filter((flag) => changes(flag, action, tags));
+  return { changing, same: flags.filter((flag) => !changing.includes(flag)) };
+}
+
+function changes(flag: Flag, action: BulkAction, tags: readonly string[]): boolean {
+  switch (action) {
+    case "enable":
+      return !flag.enabled;
+    case "disable":
+      return flag.enabled;
+    case "add_tags":
+      return tags.some((tag) => !flag.tags.includes(tag));
+    case "remove_tags":
+      return tags.some((tag) => flag.tags.includes(tag));
+    case "archive":
+      return true;
+  }
+}
+
+/** The flags that the server refused, by their places in the request. */
+export function refusedFlags(fields: readonly FieldProblem[], flags: readonly Flag[]): Flag[] {
+  return fields.flatMap(({ field }) => flags[Number(/^flags\.(\d+)$/.exec(field)?.[1] ?? -1)] ?? []);
+}
+
+/** The changes to restore to undo it; none if that would take too many calls. */
+export function undoable(changes: readonly string[]): readonly string[] {
+  return changes.length > UNDOABLE_MAX ? [] : changes;
+}
+
+/** Chooses a row or takes the choice back, at most as many as the server takes at once. */
+export function withChoice(chosen: ReadonlySet<string>, id: string, wanted: boolean): ReadonlySet<string> {
+  const next = new Set(chosen);
+  if (!wanted) next.delete(id);
+  else if (next.size < FLAGS_MAX) next.add(id);
+  return next;
+}
