@@ -6,7 +6,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type BulkAction, useChangeFlags } from "../../api/bulk";
 import type { Environment, EnvironmentPath, Flag } from "../../api/client";
-import { lineOf, Problem } from "../../api/problem";
+import { Problem } from "../../api/problem";
 import { planOf, refusedFlags, undoable } from "../../lib/bulk";
 import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
@@ -81,7 +81,7 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
   return (
     <Form form={form} onSubmit={submit} buttons={buttons}>
       {environment.critical && action !== "add_tags" && action !== "remove_tags" && (
-        <Alert color="alarm" variant="light" py="xs">
+        <Alert role="note" color="alarm" variant="light" py="xs">
           {texts.critical(environment.name)}
         </Alert>
       )}
@@ -101,7 +101,7 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
       {changing.length === 0 && !(takesTags && form.values.tags.length === 0) && <Text>{texts.nothing}</Text>}
       {changing.length > 0 && <Listed title={texts.changing(changing.length)} flags={changing} />}
       {same.length > 0 && changing.length > 0 && <Listed title={texts.same(same.length)} flags={same} />}
-      <Refusal text={refusal && `${refusal.message} ${lineOf(refusal)}`} />
+      <Refusal text={refusal && [refusal.message, ...refusal.fields.map((each) => each.message)].join(" ")} />
       {refused.length > 0 && refused.length < flags.length && (
         <Button variant="default" onClick={leaveOut}>
           {texts.leaveOut}

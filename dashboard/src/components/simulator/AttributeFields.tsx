@@ -1,14 +1,13 @@
 /** Custom attributes, as pairs of a name and a value. */
 
-import { NativeSelect, Text, Textarea, TextInput } from "@mantine/core";
-import { type ReactNode, useId } from "react";
-import { type Attribute, ATTRIBUTE_TYPES, type AttributeType, withAttributeType } from "../../lib/asked";
+import { Text } from "@mantine/core";
+import { lazy, type ReactNode, Suspense, useId } from "react";
+import type { Attribute } from "../../lib/asked";
 import { t } from "../../texts";
-import classes from "./AttributeFields.module.css";
-import { IconButton } from "../shared/IconButton";
-import { IconTrash } from "../shared/icons";
-import { RowFields, type RowPlace } from "../shared/RowFields";
+import { RowFields } from "../shared/RowFields";
 import { Suggestions } from "../shared/Suggestions";
+
+const AttributeField = lazy(() => import("./AttributeField")); // most people ask without attributes
 
 interface Props {
   readonly attributes: readonly Attribute[];
@@ -33,7 +32,11 @@ export function AttributeFields({ attributes, known, errors, onChange }: Props) 
         addText={t.simulator.addAttribute}
         onChange={onChange}
         added={added}
-        render={(place) => <AttributeField {...place} names={names} error={errors[`attributes.${place.index}.text`]} />}
+        render={(place) => (
+          <Suspense>
+            <AttributeField {...place} names={names} error={errors[`attributes.${place.index}.text`]} />
+          </Suspense>
+        )}
       >
         {attributes.length > 0 && (
           <Text size="xs" c="dimmed">
@@ -42,76 +45,5 @@ export function AttributeFields({ attributes, known, errors, onChange }: Props) 
         )}
       </RowFields>
     </>
-  );
-}
-
-interface FieldProps extends RowPlace<Attribute> {
-  readonly names: string;
-  readonly error: ReactNode;
-}
-
-function AttributeField({ row, index, takesFocus, onChange, onRemove, names, error }: FieldProps) {
-  return (
-    <div className={classes.attribute}>
-      <TextInput
-        aria-label={t.simulator.attributeName(index + 1)}
-        placeholder={t.simulator.namePlaceholder}
-        list={names}
-        maxLength={128}
-        autoComplete="off"
-        spellCheck={false}
-        autoFocus={takesFocus}
-        value={row.name}
-        onChange={(event) => onChange({ ...row, name: event.currentTarget.value })}
-      />
-      <NativeSelect
-        aria-label={t.simulator.attributeType(index + 1)}
-        data={ATTRIBUTE_TYPES.map((value) => ({ value, label: t.simulator.types[value] }))}
-        value={row.type}
-        onChange={(event) => onChange(withAttributeType(row, event.currentTarget.value as AttributeType))}
-      />
-      <IconButton
-        hint={t.simulator.removeAttribute}
-        label={t.simulator.removeAttributeOf(index + 1)}
-        onClick={onRemove}
-      >
-        <IconTrash size={16} />
-      </IconButton>
-      <div className={classes.value}>
-        <ValueField row={row} index={index} error={error} onChange={onChange} />
-      </div>
-    </div>
-  );
-}
-
-function ValueField({ row, index, error, onChange }: Pick<FieldProps, "row" | "index" | "error" | "onChange">) {
-  const shared = {
-    "aria-label": t.simulator.attributeValue(index + 1),
-    "data-path": `attributes.${index}.text`,
-    error,
-    value: row.text,
-  };
-  const change = (text: string) => onChange({ ...row, text });
-  if (row.type === "boolean") {
-    return (
-      <NativeSelect data={["true", "false"]} onChange={(event) => change(event.currentTarget.value)} {...shared} />
-    );
-  }
-  const typed = {
-    placeholder: t.simulator.valuePlaceholders[row.type],
-    autoComplete: "off",
-    spellCheck: false,
-    ...shared,
-  };
-  if (row.type === "list") {
-    return <Textarea rows={2} onChange={(event) => change(event.currentTarget.value)} {...typed} />;
-  }
-  return (
-    <TextInput
-      maxLength={1024}
-      inputMode={row.type === "number" ? "decimal" : "text"}
-      onChange={(event) => change(event.currentTarget.value)}
-      {...typed}
-    />
   );
 }
