@@ -80,7 +80,7 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
 function shown(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string") return wordOf(field, value);
-  if (field === "keep") return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
+  if (field === "keep" || field === "critical") return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
   if (typeof value === "boolean") return value ? t.on : t.off;
   if (typeof value === "number") return field === "rollout_percentage" ? `${value}%` : String(value);
   if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;
