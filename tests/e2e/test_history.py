@@ -85,6 +85,18 @@ async def test_an_environments_history_is_filtered_by_a_flags_variant_and_rule(
     await expect(rows(ada).filter(has_text="grace")).to_have_count(1)
 
 
+async def test_the_results_of_all_flags_load_when_a_row_is_opened(ada: Person, environment: Json, flag: Json) -> None:
+    await ada.page.goto(f"{environment_page(environment)}/history")
+    row = rows(ada).filter(has_text="ada")
+    await expect(row).to_contain_text("1 on, 0 off")
+    await expect(row.get_by_text(flag["key"])).to_have_count(0)
+    async with ada.page.expect_response(re.compile(r"/evaluations/[0-9a-f-]{36}$")):
+        await row.get_by_text("1 on, 0 off").click()
+    await expect(row).to_contain_text(flag["key"])
+    await row.get_by_role("link", name="Open this evaluation").click()
+    await ada.sees_heading("A recorded answer")
+
+
 async def test_many_attributes_are_folded(ada: Person, environment: Json) -> None:
     names = [f"attribute-{number}" for number in range(12)]
     conditions = [{"attribute": name, "operator": "in", "values": ["x"]} for name in names]

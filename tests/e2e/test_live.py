@@ -45,6 +45,27 @@ async def test_rules_that_others_add_show_on_the_flag_page(ada: Person) -> None:
     await ada.sees("grace-hopper")
 
 
+async def test_what_others_switch_in_any_environment_shows_where_all_are_shown(ada: Person) -> None:
+    flag = await ada.api.create_flag(enabled=False)
+    project = {"id": flag["project_id"]}
+    staging = {**await ada.api.get_environment(project, "staging"), "project_id": project["id"]}
+    other = await ada.api.create_flag(staging, enabled=False)
+    page = ada.page
+    async with page.expect_response("**/events"):
+        await page.goto(f"/projects/{project['id']}/flags")
+    switches = page.get_by_role("switch")
+    await expect(switches).to_have_count(2)
+    for each in (flag, other):
+        await ada.api.post(f"{flag_path(each)}/toggle")
+    await expect(page.get_by_role("switch", checked=True)).to_have_count(2)
+    async with page.expect_response("**/events"):
+        await page.goto(flag_page(flag))
+    tile = page.get_by_role("navigation").get_by_role("link", name="Staging")
+    await expect(tile).to_contain_text("On")
+    await ada.api.post(f"{flag_path(other)}/toggle")
+    await expect(tile).to_contain_text("Off")
+
+
 async def test_without_the_stream_changes_show_within_seconds(ada: Person) -> None:
     await ada.without_events()
     flag = await ada.api.create_flag(enabled=False)

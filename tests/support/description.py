@@ -6,7 +6,7 @@ from flagstaff.web.app import describe_api
 from tests.support.api import Json
 
 # A stream writes to its connection, and ends when its client leaves: tests/web/streams has the tests of it.
-STREAMS = frozenset({"follow_environment"})
+STREAMS = frozenset({"follow_project"})
 
 
 @cache

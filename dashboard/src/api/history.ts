@@ -1,6 +1,6 @@
 /** The evaluation history: pages of evaluations, and their totals by interval. */
 
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { around, AROUND_INTERVALS, intervalsFor, type Period, sinceOf } from "../lib/periods";
 import { firstDay } from "../lib/users";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
@@ -9,11 +9,12 @@ import type { components } from "./schema";
 
 export type Evaluation = components["schemas"]["EvaluationOut"];
 export type FlagEvaluation = components["schemas"]["FlagEvaluationOut"];
+type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];
+type FlagEvaluationsPage = components["schemas"]["FlagEvaluationsPageOut"];
 export type FlagInterval = components["schemas"]["FlagIntervalOut"];
 export type DistinctUsers = components["schemas"]["DistinctUsersOut"];
 export type Summary = components["schemas"]["SummaryOut"];
 
-export const LIVE_MILLISECONDS = 2_000;
 const SUMMARY_MILLISECONDS = 60_000;
 const BASE = "/api/projects/{project_id}/environments/{env_id}";
 
@@ -29,38 +30,56 @@ export interface EvaluationFilter {
   readonly at: string | null;
 }
 
-export function evaluationsQuery(path: EnvironmentPath, filter: EvaluationFilter) {
-  return infiniteQueryOptions({
-    queryKey: ["evaluations", path.env_id, filter],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) =>
-      ask(
-        client.GET(`${BASE}/evaluations`, {
-          params: {
-            path,
-            query: { ...queryOf(filter, pageParam), ...(filter.flagKey && { flag_key: filter.flagKey }) },
-          },
-          signal,
-        }),
-      ),
-    getNextPageParam: (page) => page.next_cursor,
-    placeholderData: keepPreviousData,
-  });
+/** The part of a history that one request asks for. */
+export interface Part {
+  readonly limit: number;
+  /** The cursor that the page before this one ended with; empty for the first page. */
+  readonly cursor?: string;
+  /** Asks for this time and later, instead of the filter's period. */
+  readonly since?: string;
 }
 
-export function flagEvaluationsQuery(path: FlagPath, filter: EvaluationFilter) {
-  return infiniteQueryOptions({
-    queryKey: ["evaluations", path.env_id, path.flag_id, filter],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) =>
+/** A history whose pages can be loaded, and the key under which they are kept. */
+export interface Source<Page> {
+  readonly key: readonly unknown[];
+  readonly load: (part: Part, signal: AbortSignal) => Promise<Page>;
+}
+
+/** The evaluations of an environment. They have the result of the filter's flag only, and count all of them. */
+export function evaluationsOf(path: EnvironmentPath, filter: EvaluationFilter): Source<EvaluationsPage> {
+  const ofFlag = { answers: false, ...(filter.flagKey && { flag_key: filter.flagKey }) };
+  return {
+    key: ["evaluations", path.env_id, filter],
+    load: (part, signal) => {
+      const query = { ...queryOf(filter, part), ...ofFlag };
+      return ask(client.GET(`${BASE}/evaluations`, { params: { path, query }, signal }));
+    },
+  };
+}
+
+/** The evaluations of a flag, with its results. */
+export function flagEvaluationsOf(path: FlagPath, filter: EvaluationFilter): Source<FlagEvaluationsPage> {
+  return {
+    key: ["evaluations", path.env_id, path.flag_id, filter],
+    load: (part, signal) => {
+      const query = queryOf(filter, part);
+      return ask(client.GET(`${BASE}/flags/{flag_id}/evaluations`, { params: { path, query }, signal }));
+    },
+  };
+}
+
+/** One evaluation as it was recorded, with all results. It never changes. */
+export function evaluationQuery(path: EnvironmentPath, evaluationId: string) {
+  return queryOptions({
+    queryKey: ["evaluation", path.env_id, evaluationId],
+    queryFn: ({ signal }) =>
       ask(
-        client.GET(`${BASE}/flags/{flag_id}/evaluations`, {
-          params: { path, query: queryOf(filter, pageParam) },
+        client.GET(`${BASE}/evaluations/{evaluation_id}`, {
+          params: { path: { ...path, evaluation_id: evaluationId } },
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.next_cursor,
-    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
@@ -113,17 +132,20 @@ export function usersQuery(path: EnvironmentPath, flagKey: string) {
   });
 }
 
-function queryOf(filter: EvaluationFilter, cursor: string) {
-  const since = filter.period === "all" ? undefined : sinceOf(filter.period, Date.now());
-  const bounds = filter.at === null ? since && { since } : around(filter.at);
+function queryOf(filter: EvaluationFilter, { limit, cursor, since }: Part) {
   return {
-    limit: 50,
+    limit,
     ...(cursor && { cursor }),
     ...(filter.userId && { user_id: filter.userId }),
     ...(filter.userEmail && { user_email: filter.userEmail }),
     ...(filter.enabled !== null && { enabled: filter.enabled }),
     ...(filter.variant && { variant: filter.variant }),
     ...(filter.ruleId && { rule_id: filter.ruleId }),
-    ...bounds,
+    ...(since === undefined ? boundsOf(filter) : { since }),
   };
+}
+
+function boundsOf({ period, at }: EvaluationFilter) {
+  if (at !== null) return around(at);
+  return period === "all" ? {} : { since: sinceOf(period, Date.now()) };
 }

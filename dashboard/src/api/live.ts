@@ -1,38 +1,33 @@
 /**
- * Follows what others change in an environment. A stream tells that something has changed, and the audit trail tells
- * what; only that is loaded again. While there is no stream, the audit trail is read every few seconds.
+ * Follows what others change in a project. A stream tells that something has changed, and the audit trail tells what;
+ * only that is loaded again. While there is no stream, the audit trail is read every few seconds.
  */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { concernedBy, newOnes } from "../lib/recentChanges";
 import { inTime, readEvents } from "../lib/eventStream";
+import { newOnes } from "../lib/recentChanges";
 import type { Change } from "./changes";
-import { client, type EnvironmentPath, type FlagPath } from "./client";
-import { environmentsQuery } from "./environments";
-import { keepFlag, flagQuery } from "./flags";
+import { client } from "./client";
 import { ask, Problem } from "./problem";
-import { keepRules, rulesQuery } from "./rules";
-import { segmentsQuery } from "./segments";
+import { loadAgain } from "./reloading";
 
-const BASE = "/api/projects/{project_id}/environments/{env_id}";
+const BASE = "/api/projects/{project_id}";
 const RECENT = 20;
-const MOST_FLAGS = 5; // that are loaded one by one
 const BETWEEN_MILLISECONDS = 300; // however fast changes follow each other
 const POLL_MILLISECONDS = 5_000;
 const POLLS = 6; // until the next attempt to open a stream
 const REOPEN_MILLISECONDS = 500;
 const PATIENCE = { firstMilliseconds: 5_000, nextMilliseconds: 25_000 }; // there is a comment every ten seconds
 const JUST_NOW_MILLISECONDS = 30_000;
-const LISTS = ["flags", "archived-flags"];
 
-/** The newest change of each environment of which a page has heard. */
+/** The newest change of each project of which a page has heard. */
 const known = new Map<string, string>();
 
-/** Follows the changes until the signal is aborted, or the environment can no longer be read. */
-export async function followChanges(cache: QueryClient, path: EnvironmentPath, left: AbortSignal): Promise<void> {
-  const catchUp = again(() => readTrail(cache, path, left), left);
+/** Follows the changes until the signal is aborted, or the project can no longer be read. */
+export async function followChanges(cache: QueryClient, projectId: string, left: AbortSignal): Promise<void> {
+  const catchUp = again(() => readTrail(cache, projectId, left), left);
   while (!left.aborted) {
-    if (await readStream(path, left, () => void catchUp())) {
+    if (await readStream(projectId, left, () => void catchUp())) {
       await pause(REOPEN_MILLISECONDS, left);
       continue;
     }
@@ -44,11 +39,11 @@ export async function followChanges(cache: QueryClient, path: EnvironmentPath, l
 }
 
 /** Calls back for each event of a stream; returns whether it was opened, after its end. */
-async function readStream(path: EnvironmentPath, left: AbortSignal, onEvent: () => void): Promise<boolean> {
+async function readStream(projectId: string, left: AbortSignal, onEvent: () => void): Promise<boolean> {
   const given = new AbortController();
   try {
     const signal = AbortSignal.any([left, given.signal]);
-    const answer = ask(client.GET(`${BASE}/events`, { params: { path }, signal, parseAs: "stream" }));
+    const answer = ask(client.GET(`${BASE}/events`, { params: at(projectId), signal, parseAs: "stream" }));
     const stream = await inTime(answer, PATIENCE.firstMilliseconds);
     await readEvents(stream as unknown as ReadableStream<Uint8Array>, PATIENCE, onEvent);
     return true;
@@ -61,14 +56,19 @@ async function readStream(path: EnvironmentPath, left: AbortSignal, onEvent: () 
 }
 
 /** Loads what the audit trail says has changed since the last time; returns whether the trail may be read. */
-async function readTrail(cache: QueryClient, path: EnvironmentPath, left: AbortSignal): Promise<boolean> {
+async function readTrail(cache: QueryClient, projectId: string, left: AbortSignal): Promise<boolean> {
   try {
-    const call = client.GET(`${BASE}/changes`, { params: { path, query: { limit: RECENT } }, signal: left });
+    const call = client.GET(`${BASE}/changes`, {
+      params: { ...at(projectId), query: { limit: RECENT } },
+      signal: left,
+    });
     const { items } = await ask(call);
-    const before = known.get(path.env_id);
+    const before = known.get(projectId);
     const changes = before === undefined ? firstOnes(items, (await call).response) : newOnes(items, before);
-    known.set(path.env_id, items[0]?.id ?? "");
-    await loadAgain(cache, path, changes, left);
+    known.set(projectId, items[0]?.id ?? "");
+    // What has been pressed, but not answered, shows the state that was asked for.
+    while (changes?.length !== 0 && cache.isMutating() > 0 && !left.aborted) await pause(BETWEEN_MILLISECONDS, left);
+    await loadAgain(cache, projectId, changes);
   } catch (error) {
     return !(error instanceof Problem) || error.status === 0 || error.status === 429 || error.status >= 500;
   }
@@ -79,49 +79,6 @@ async function readTrail(cache: QueryClient, path: EnvironmentPath, left: AbortS
 function firstOnes(changes: readonly Change[], { headers }: Response): readonly Change[] | null {
   const age = Date.parse(headers.get("date") ?? "") - Date.parse(changes[0]?.at ?? "");
   return age < JUST_NOW_MILLISECONDS ? null : [];
-}
-
-/** Loads again what changes concern; everything if they are not known, or if one cannot be loaded. */
-async function loadAgain(
-  cache: QueryClient,
-  path: EnvironmentPath,
-  changes: readonly Change[] | null,
-  left: AbortSignal,
-): Promise<void> {
-  // Changes of segments are not in the trail of an environment.
-  void cache.invalidateQueries({ queryKey: segmentsQuery(path.project_id).queryKey });
-  if (changes?.length === 0) return;
-  // What has been pressed, but not answered, shows the state that was asked for.
-  while (cache.isMutating() > 0 && !left.aborted) await pause(BETWEEN_MILLISECONDS, left);
-  void cache.invalidateQueries({ queryKey: ["changes"] });
-  const concerned = changes && concernedBy(changes);
-  if (!concerned || concerned.flags.length + concerned.rules.length > MOST_FLAGS) {
-    loadEverything(cache);
-    return;
-  }
-  if (concerned.environment) void cache.invalidateQueries({ queryKey: environmentsQuery(path.project_id).queryKey });
-  if (concerned.lists) for (const key of LISTS) void cache.invalidateQueries({ queryKey: [key, path.env_id] });
-  try {
-    await Promise.all([
-      ...concerned.flags.map((id) => loadFlag(cache, { ...path, flag_id: id })),
-      ...concerned.rules.map((id) => loadRules(cache, { ...path, flag_id: id })),
-    ]);
-  } catch {
-    loadEverything(cache);
-  }
-}
-
-/** Marks flags and rules as outdated. Those that are shown are loaded again, as often as it takes. */
-function loadEverything(cache: QueryClient): void {
-  for (const key of [...LISTS, "rules-by-flag", "flag", "rules"]) void cache.invalidateQueries({ queryKey: [key] });
-}
-
-async function loadFlag(cache: QueryClient, path: FlagPath): Promise<void> {
-  keepFlag(cache, path, await cache.query({ ...flagQuery(path), staleTime: 0 }));
-}
-
-async function loadRules(cache: QueryClient, path: FlagPath): Promise<void> {
-  keepRules(cache, path, await cache.query({ ...rulesQuery(path), staleTime: 0 }));
 }
 
 /** Repeats a function that is called while it runs, once it is done; however often it was called. */
@@ -155,4 +112,8 @@ function pause(milliseconds: number, left: AbortSignal): Promise<void> {
     const timer = setTimeout(end, milliseconds);
     left.addEventListener("abort", end);
   });
+}
+
+function at(projectId: string) {
+  return { path: { project_id: projectId } };
 }

@@ -125,18 +125,3 @@ export function recordsQuery(path: EnvironmentPath, person: PersonSearch) {
     getNextPageParam: (page) => page.next_cursor,
   });
 }
-
-/** One evaluation as it was recorded. It never changes. */
-export function evaluationQuery(path: EnvironmentPath, evaluationId: string) {
-  return queryOptions({
-    queryKey: ["evaluation", path.env_id, evaluationId],
-    queryFn: ({ signal }) =>
-      ask(
-        client.GET(`${BASE}/evaluations/{evaluation_id}`, {
-          params: { path: { ...path, evaluation_id: evaluationId } },
-          signal,
-        }),
-      ),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-}

@@ -943,7 +943,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/projects/{project_id}/environments/{env_id}/events": {
+    "/api/projects/{project_id}/events": {
         parameters: {
             query?: never;
             header?: never;
@@ -951,15 +951,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow Environment
-         * @description A stream of server-sent events: `revision`, whose data is the revision of the environment, a number.
+         * Follow Project
+         * @description A stream of server-sent events: `revision`, whose data is the revision of the environment that changed, a number.
          *
-         *     The first event comes at once, and another after each change. `GET …/changes` answers what has changed. The server
-         *     ends a stream after five minutes at most: connect again then.
+         *     The first event comes at once, and another after each change to an environment of the project: two, if a change
+         *     concerns two of them. `GET …/changes` answers what has changed. The server ends a stream after five minutes at most,
+         *     and when an environment is deleted: connect again then. A project without environments has no stream (404).
          *
          *     Requires the permission `project:read`.
          */
-        get: operations["follow_environment"];
+        get: operations["follow_project"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9974,13 +9975,12 @@ export interface operations {
             };
         };
     };
-    follow_environment: {
+    follow_project: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 project_id: string;
-                env_id: string;
             };
             cookie?: never;
         };

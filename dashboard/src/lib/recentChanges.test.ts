@@ -10,7 +10,7 @@ const change = (id: string, action = "flag.toggled", flagId: string | null = `fl
   resource_id: `resource-${id}`,
   environment_id: "production",
   flag_id: flagId,
-  flag_key: null,
+  flag_key: flagId && `key-${flagId}`,
   before: null,
   after: null,
   restores: null,
@@ -35,11 +35,17 @@ describe("recent changes", () => {
       change("2", "rule.created", "b"),
       change("1", "rule.deleted", "b"),
     ];
-    expect(concernedBy(changes)).toEqual({ lists: false, flags: ["a"], rules: ["b"], environment: false });
+    expect(concernedBy(changes)).toEqual({
+      lists: [],
+      flags: [{ environmentId: "production", flagId: "a" }],
+      rules: [{ environmentId: "production", flagId: "b" }],
+      keys: ["key-a", "key-b"],
+      others: [],
+    });
   });
 
   it.each(["flag.created", "flag.deleted", "flag.archived", "flag.unarchived"])("change lists by %s", (action) => {
-    expect(concernedBy([change("1", action)]).lists).toBe(true);
+    expect(concernedBy([change("1", action)]).lists).toEqual(["production"]);
   });
 
   it("do not concern a flag that is gone", () => {
@@ -48,10 +54,11 @@ describe("recent changes", () => {
       change("2", "rule.created", "a"),
       change("1", "flag.toggled", "a"),
     ];
-    expect(concernedBy(changes)).toEqual({ lists: true, flags: [], rules: [], environment: false });
+    expect(concernedBy(changes)).toMatchObject({ lists: ["production"], flags: [], rules: [], others: [] });
   });
 
-  it("concern the environment itself if they name no flag", () => {
-    expect(concernedBy([change("1", "environment.updated", null)])).toMatchObject({ environment: true, flags: [] });
+  it("concern other resources if they name no flag", () => {
+    const changes = [change("2", "environment.updated", null), change("1", "sdk_key.created", null)];
+    expect(concernedBy(changes)).toMatchObject({ others: ["environment", "sdk_key"], flags: [], keys: [] });
   });
 });

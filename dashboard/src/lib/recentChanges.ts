@@ -8,29 +8,50 @@ export function newOnes(changes: readonly Change[], known: string): readonly Cha
   return at < 0 ? null : changes.slice(0, at);
 }
 
+export interface OfFlag {
+  readonly environmentId: string;
+  readonly flagId: string;
+}
+
 export interface Concerned {
-  /** Whether flags have come or gone, so that lists of flags are others. */
-  readonly lists: boolean;
-  /** The ids of flags that are still there, but have other values. */
-  readonly flags: readonly string[];
-  /** The ids of flags with other rules. */
-  readonly rules: readonly string[];
-  readonly environment: boolean;
+  /** The environments in which flags have come or gone, so that their lists are others. */
+  readonly lists: readonly string[];
+  /** Flags that are still there, but have other values. */
+  readonly flags: readonly OfFlag[];
+  /** Flags with other rules. */
+  readonly rules: readonly OfFlag[];
+  /** The keys of flags that differ from before in some environment. */
+  readonly keys: readonly string[];
+  /** The kinds of resources that are not of a flag, such as `segment`. */
+  readonly others: readonly string[];
 }
 
 const OF_LISTS = ["flag.created", "flag.deleted", "flag.archived", "flag.unarchived"];
 
 export function concernedBy(changes: readonly Change[]): Concerned {
   const deleted = new Set(changes.filter((each) => each.action === "flag.deleted").map((each) => each.flag_id));
-  const idsOf = (matching: (change: Change) => boolean) => [
-    ...new Set(
-      changes.filter((each) => matching(each) && !deleted.has(each.flag_id)).flatMap((each) => each.flag_id ?? []),
-    ),
-  ];
-  return {
-    lists: changes.some((each) => OF_LISTS.includes(each.action)),
-    flags: idsOf((each) => each.action.startsWith("flag.")),
-    rules: idsOf((each) => each.action.startsWith("rule.")),
-    environment: changes.some((each) => each.flag_id === null),
+  const flagsOf = (kind: string): OfFlag[] => {
+    const found = new Map<string, OfFlag>();
+    for (const { action, environment_id: environmentId, flag_id: flagId } of changes) {
+      if (kindOf(action) !== kind || environmentId === null || flagId === null || deleted.has(flagId)) continue;
+      found.set(flagId, { environmentId, flagId });
+    }
+    return [...found.values()];
   };
+  const listed = changes.filter((each) => OF_LISTS.includes(each.action));
+  return {
+    lists: distinct(listed.map((each) => each.environment_id)),
+    flags: flagsOf("flag"),
+    rules: flagsOf("rule"),
+    keys: distinct(changes.map((each) => each.flag_key)),
+    others: distinct(changes.map((each) => (each.flag_id === null ? kindOf(each.action) : null))),
+  };
+}
+
+function kindOf(action: string): string {
+  return action.slice(0, action.indexOf("."));
+}
+
+function distinct(values: readonly (string | null)[]): string[] {
+  return [...new Set(values)].filter((each) => each !== null);
 }

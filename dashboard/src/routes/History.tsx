@@ -1,10 +1,10 @@
 /** All evaluations of an environment, with user, time, results and reasons. */
 
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { flagsQuery } from "../api/flags";
-import { evaluationsQuery, LIVE_MILLISECONDS } from "../api/history";
+import { evaluationsOf } from "../api/history";
 import { EvaluationPages } from "../components/history/EvaluationPages";
 import { EvaluationRows } from "../components/history/EvaluationRows";
 import { HistoryFilters } from "../components/history/HistoryFilters";
@@ -12,6 +12,7 @@ import { Page } from "../components/shared/Page";
 import { filterOf } from "../lib/historyFilter";
 import { type HistorySearch, toHistorySearch } from "../lib/search";
 import { useHere } from "../lib/useHere";
+import { useHistoryPages } from "../lib/useHistoryPages";
 import { t } from "../texts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/history");
@@ -23,10 +24,7 @@ export function History() {
   const [live, setLive] = useState(false);
   const { data: flags } = useQuery(flagsQuery(here.path));
   const filter = filterOf(search, search.flag ?? "");
-  const query = useInfiniteQuery({
-    ...evaluationsQuery(here.path, filter),
-    refetchInterval: live ? LIVE_MILLISECONDS : false,
-  });
+  const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.at === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true });
   return (
@@ -49,7 +47,7 @@ export function History() {
         query={query}
         count={items.length}
       >
-        <EvaluationRows items={items} flagKey={filter.flagKey} />
+        <EvaluationRows path={here.path} items={items} flagKey={filter.flagKey} />
       </EvaluationPages>
     </Page>
   );

@@ -5,7 +5,6 @@ import { environmentsQuery } from "../api/environments";
 import { permissionsQuery } from "../api/members";
 import { projectQuery } from "../api/projects";
 import { NotFound } from "../components/shared/ProblemPage";
-import { EnvironmentFrame } from "../components/projects/EnvironmentFrame";
 import { ProjectFrame } from "../components/projects/ProjectFrame";
 import type { AuditSearch } from "../lib/auditFilter";
 import type { CleanupSearch } from "../lib/cleanup";
@@ -109,7 +108,6 @@ const environment = createRoute({
     if (!environments.some((each) => each.id === params.environmentId)) throw notFound();
   },
   notFoundComponent: NotFound,
-  component: EnvironmentFrame,
 });
 const flags = createRoute({
   getParentRoute: () => environment,

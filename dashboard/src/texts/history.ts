@@ -41,6 +41,8 @@ export const history = {
   total: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "result" : "results"}`,
   reasons: "By reason",
   showFlags: "Show the results of all flags",
+  evaluation: (flags: number, shown: number) =>
+    flags > shown ? `All ${flags.toLocaleString("en")} results of this evaluation` : "Open this evaluation",
   bar: (when: string, on: number, off: number) =>
     `${when}: ${on.toLocaleString("en")} on, ${off.toLocaleString("en")} off`,
 };

@@ -1,8 +1,8 @@
 """The open streams of server-sent events, on which applications and the dashboard learn of changes.
 
-A stream belongs to a topic: what is told, and of which environment. Events are written straight to the connections,
-some at a time, so that evaluations are answered in between however many streams are open. Nothing is kept for a client
-that reads too slowly: its connection is closed, and it gets the present state when it connects again.
+A stream belongs to one topic or several: what is told, and of which environment. Events are written straight to the
+connections, some at a time, so that evaluations are answered in between however many streams are open. Nothing is kept
+for a client that reads too slowly: its connection is closed, and it gets the present state when it connects again.
 """
 
 import asyncio
@@ -115,7 +115,7 @@ class Streams:
         self._is_ending = False
 
     def __len__(self) -> int:
-        return sum(len(topic.streams) for topic in self._topics.values())
+        return len(self._all())
 
     def has_streams(self, project_id: UUID) -> bool:
         """Whether streams of a project's environments are open."""
@@ -128,7 +128,7 @@ class Streams:
     async def stop(self) -> None:
         """End all streams; no others are opened any more."""
         self._is_ending = True
-        await in_pieces(self._end(stream for topic in self._topics.values() for stream in tuple(topic.streams)))
+        await in_pieces(self._end(self._all()))
         await self._supervisor.finish(KEEP_ALIVE, 0)
 
     def require_open(self) -> None:
@@ -234,10 +234,12 @@ class Streams:
 
     async def keep_alive(self) -> None:
         """Show proxies and clients that the connections live, and end those whose time is over."""
-        streams = [stream for topic in self._topics.values() for stream in topic.streams]
-        now = self._now()
+        streams, now = self._all(), self._now()
         await in_pieces(self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now))
         await in_pieces(self._write(streams, _COMMENT))
+
+    def _all(self) -> set[Stream]:
+        return {stream for topic in self._topics.values() for stream in topic.streams}
 
     def _write(self, streams: Iterable[Stream], event: bytes) -> Generator[None, None, None]:
         data = chunk(event)

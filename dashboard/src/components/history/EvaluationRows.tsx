@@ -2,12 +2,14 @@
 
 import { VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
+import type { EnvironmentPath } from "../../api/client";
 import type { Evaluation, FlagEvaluation } from "../../api/history";
 import { inFull, timeOfDay } from "../../lib/time";
 import { t } from "../../texts";
 import { Answer } from "./Answer";
 import { Attributes } from "./Attributes";
 import classes from "./History.module.css";
+import { Outcomes, variantOf } from "./Outcomes";
 import { useNow } from "../shared/When";
 
 type Call = Pick<Evaluation, "evaluated_at" | "user_id" | "user_email" | "attributes">;
@@ -32,8 +34,14 @@ export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[]
   );
 }
 
-/** For one flag, the row shows its result; otherwise it shows the counts, and all results on demand. */
-export function EvaluationRows({ items, flagKey }: { items: readonly Evaluation[]; flagKey: string }) {
+interface Props {
+  readonly path: EnvironmentPath;
+  readonly items: readonly Evaluation[];
+  readonly flagKey: string;
+}
+
+/** For one flag, the row shows its result; otherwise it shows the counts. The results of all flags are loaded on demand. */
+export function EvaluationRows({ path, items, flagKey }: Props) {
   return (
     <table className={classes.table}>
       <Head columns={[t.history.when, t.history.who, t.history.whatAndWhy]} />
@@ -43,7 +51,7 @@ export function EvaluationRows({ items, flagKey }: { items: readonly Evaluation[
             <Moment call={each} />
             <Who call={each} />
             <td className={classes.all}>
-              <Answers evaluation={each} flagKey={flagKey} />
+              <Answers path={path} evaluation={each} flagKey={flagKey} />
             </td>
           </tr>
         ))}
@@ -52,12 +60,9 @@ export function EvaluationRows({ items, flagKey }: { items: readonly Evaluation[
   );
 }
 
-/** The results of all flags exist only while they are shown: 50 evaluations of 5,000 flags are 250,000 of them. */
-function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: string }) {
+function Answers({ path, evaluation, flagKey }: { path: EnvironmentPath; evaluation: Evaluation; flagKey: string }) {
   const [opened, setOpened] = useState(false);
-  const outcomes = Object.values(evaluation.flags);
   const wanted = flagKey && Object.hasOwn(evaluation.flags, flagKey) ? evaluation.flags[flagKey] : undefined;
-  const on = outcomes.filter(({ enabled }) => enabled).length;
   return (
     <details onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary className={classes.summary}>
@@ -66,32 +71,13 @@ function Answers({ evaluation, flagKey }: { evaluation: Evaluation; flagKey: str
             <Answer on={wanted.enabled} /> · {wanted.reason + variantOf(wanted)}
           </>
         ) : (
-          t.history.counts(on, outcomes.length - on)
+          t.history.counts(evaluation.on ?? 0, evaluation.off ?? 0)
         )}
         <VisuallyHidden>. {t.history.showFlags}</VisuallyHidden>
       </summary>
-      {opened && <Outcomes of={evaluation} />}
+      {opened && <Outcomes path={path} evaluationId={evaluation.id} />}
     </details>
   );
-}
-
-function Outcomes({ of: { flags } }: { of: Evaluation }) {
-  const byKey = Object.entries(flags).toSorted(([a], [b]) => a.localeCompare(b));
-  return (
-    <div className={classes.answers}>
-      {byKey.map(([key, outcome]) => [
-        <code key={key} className="mono">
-          {key}
-        </code>,
-        <Answer key={`${key} answer`} on={outcome.enabled} />,
-        <span key={`${key} reason`}>{outcome.reason + variantOf(outcome)}</span>,
-      ])}
-    </div>
-  );
-}
-
-function variantOf({ variant }: { readonly variant?: string | null }): string {
-  return variant == null ? "" : `, ${t.history.variant(variant)}`;
 }
 
 function Moment({ call }: { call: Call }) {

@@ -1,12 +1,12 @@
 /** The results of one flag, with the reasons. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { flagEvaluationsQuery, LIVE_MILLISECONDS } from "../../api/history";
+import { flagEvaluationsOf } from "../../api/history";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { filterOf } from "../../lib/historyFilter";
 import { type HistorySearch, toFlagPage, toHistorySearch } from "../../lib/search";
+import { useHistoryPages } from "../../lib/useHistoryPages";
 import { EvaluationPages } from "./EvaluationPages";
 import { FlagEvaluationRows } from "./EvaluationRows";
 import { HistoryFilters } from "./HistoryFilters";
@@ -18,10 +18,7 @@ export default function FlagHistory({ search, ...place }: FlagPlace & { search: 
   const params = route.useParams();
   const [live, setLive] = useState(false);
   const filter = filterOf(search, "");
-  const query = useInfiniteQuery({
-    ...flagEvaluationsQuery(place.path, filter),
-    refetchInterval: live ? LIVE_MILLISECONDS : false,
-  });
+  const query = useHistoryPages(flagEvaluationsOf(place.path, filter), live && filter.at === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) =>
     void navigate({ params, search: toFlagPage({ ...next, tab: "history" }), replace: true });

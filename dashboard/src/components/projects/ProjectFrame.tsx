@@ -4,11 +4,14 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { permissionsQuery } from "../../api/members";
 import { Problem } from "../../api/problem";
+import { useFollowedChanges } from "../../lib/useFollowedChanges";
 import { NotFound } from "../shared/ProblemPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId");
 
 export function ProjectFrame() {
-  const { error } = useQuery(permissionsQuery(route.useParams().projectId));
+  const { projectId } = route.useParams();
+  const { error } = useQuery(permissionsQuery(projectId));
+  useFollowedChanges(projectId);
   return error instanceof Problem && error.status === 404 ? <NotFound /> : <Outlet />;
 }

@@ -1,4 +1,4 @@
-"""HTTP of an environment's events, by which the dashboard learns at once of what others have changed."""
+"""HTTP of a project's events, by which the dashboard learns at once of what others have changed."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,16 +13,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.domain.errors import Code, Error, not_found
 from flagstaff.domain.permissions import Permission
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.streams import Stream, Streams, Topic
 from flagstaff.web.edge.event_stream import event, serve_stream
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.management.auth import CurrentActor, needs
-from flagstaff.web.management.environments import Service
 from flagstaff.web.management.ids import Id
+from flagstaff.web.management.projects import Service
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Environments"])
+router = APIRouter(prefix="/api/projects/{project_id}", tags=["Projects"])
 
 MOST_STREAMS = 30
 """How many streams of an account may be open at one instance, so that an account cannot take all connections."""
@@ -38,11 +38,11 @@ class _Revisions:
 
     async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
         """The event."""
-        return _revision(environment)
+        return _event(environment.revision)
 
 
 class Events:
-    """Opens the streams. `find` finds the snapshot of a project's environment, loaded first if necessary."""
+    """Opens the streams, each of which belongs to the topics of all environments of a project."""
 
     def __init__(self, snapshots: Snapshots, streams: Streams, now: Callable[[], datetime]) -> None:
         self._open: Counter[UUID] = Counter()  # streams of accounts
@@ -50,22 +50,16 @@ class Events:
         self._streams = streams
         self._now = now
 
-    async def serve(
-        self,
-        account_id: UUID,
-        project_id: UUID,
-        environment_id: UUID,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None:
+    async def serve(self, account_id: UUID, project_id: UUID, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a stream until its client leaves or its time is over."""
-        topic = Topic(_KIND, project_id, environment_id)
+        topics: list[Topic] = []
 
         async def begin(stream: Stream) -> bytes:
-            environment = await self._find(project_id, environment_id)
-            self._streams.open(topic, stream, environment, environment.revision, _Revisions)
-            return _revision(environment)
+            project = await self._find(project_id)
+            for environment in project.environments.values():
+                topics.append(Topic(_KIND, project_id, environment.environment_id))
+                self._streams.open(topics[-1], stream, environment, environment.revision, _Revisions)
+            return _event(max(each.revision for each in project.environments.values()))
 
         make_stream = partial(Stream, key_id=None, expires_at=self._now() + _OPEN_FOR)
         self._open[account_id] += 1
@@ -73,25 +67,24 @@ class Events:
         def end(stream: Stream) -> None:
             self._open[account_id] -= 1
             self._open += Counter()  # forgets accounts without streams
-            self._streams.close(topic, stream)
+            for topic in topics:
+                self._streams.close(topic, stream)
 
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
-    async def require(self, account_id: UUID, project_id: UUID, environment_id: UUID) -> None:
+    async def require(self, account_id: UUID, project_id: UUID) -> None:
         """Raise Error UNAVAILABLE, NOT_FOUND or LIMITED if no stream can be opened now."""
         self._streams.require_open()
-        await self._find(project_id, environment_id)
+        await self._find(project_id)
         if self._open[account_id] >= MOST_STREAMS:
             message = f"This account has {MOST_STREAMS} streams open. Close one, or try again later."
             raise Error(Code.LIMITED, message, retry_after_seconds=_RETRY_SECONDS)
 
-    async def _find(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot:
+    async def _find(self, project_id: UUID) -> ProjectSnapshot:
         project = await self._snapshots.find(project_id)
-        environments = project.environments.values() if project is not None else ()
-        found = next((each for each in environments if each.environment_id == environment_id), None)
-        if found is None:
+        if project is None or not project.environments:
             raise not_found("environment")
-        return found
+        return project
 
 
 class _EventStream(Response):
@@ -122,23 +115,20 @@ async def _events(request: Request) -> Events:
     },
     openapi_extra=needs(Permission.PROJECT_READ),
 )
-async def follow_environment(
-    project_id: Id,
-    env_id: Id,
-    actor: CurrentActor,
-    environments: Service,
-    events: Annotated[Events, Depends(_events)],
+async def follow_project(
+    project_id: Id, actor: CurrentActor, projects: Service, events: Annotated[Events, Depends(_events)]
 ) -> Response:
-    """A stream of server-sent events: `revision`, whose data is the revision of the environment, a number.
+    """A stream of server-sent events: `revision`, whose data is the revision of the environment that changed, a number.
 
-    The first event comes at once, and another after each change. `GET …/changes` answers what has changed. The server
-    ends a stream after five minutes at most: connect again then.
+    The first event comes at once, and another after each change to an environment of the project: two, if a change
+    concerns two of them. `GET …/changes` answers what has changed. The server ends a stream after five minutes at most,
+    and when an environment is deleted: connect again then. A project without environments has no stream (404).
     """
-    await environments.get_environment(actor, project_id, env_id)
+    await projects.get_project(actor, project_id)
     assert actor.account_id is not None
-    await events.require(actor.account_id, project_id, env_id)
-    return _EventStream(partial(events.serve, actor.account_id, project_id, env_id))
+    await events.require(actor.account_id, project_id)
+    return _EventStream(partial(events.serve, actor.account_id, project_id))
 
 
-def _revision(environment: EnvironmentSnapshot) -> bytes:
-    return event(_NAME, environment.revision, b"%d" % environment.revision)
+def _event(revision: int) -> bytes:
+    return event(_NAME, revision, b"%d" % revision)

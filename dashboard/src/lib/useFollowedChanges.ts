@@ -1,13 +1,10 @@
-/** Every page of an environment: shows at once what others change. */
+/** Shows at once what others change in a project, while its page is seen. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { Outlet } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { useHere } from "../../lib/useHere";
 
-export function EnvironmentFrame() {
+export function useFollowedChanges(projectId: string): void {
   const cache = useQueryClient();
-  const { path } = useHere();
   useEffect(() => {
     let left: AbortController | null = null;
     // Only a page that is seen keeps a stream: with HTTP/1.1 a browser has six connections to a server, for all pages.
@@ -16,8 +13,8 @@ export function EnvironmentFrame() {
       if (isSeen && left === null) {
         left = new AbortController();
         const { signal } = left;
-        import("../../api/live")
-          .then(({ followChanges }) => followChanges(cache, path, signal))
+        import("../api/live")
+          .then(({ followChanges }) => followChanges(cache, projectId, signal))
           .catch(() => {
             left = null; // the code is not there, such as after an upgrade: the next time the page is seen
           });
@@ -32,6 +29,5 @@ export function EnvironmentFrame() {
       document.removeEventListener("visibilitychange", update);
       left?.abort();
     };
-  }, [cache, path]);
-  return <Outlet />;
+  }, [cache, projectId]);
 }

@@ -1,0 +1,170 @@
+"""The stream by which the dashboard learns at once that a project has changed."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from uuid import uuid4
+
+import pytest
+
+from flagstaff.bootstrap import Flagstaff
+from flagstaff.web.management.events import MOST_STREAMS
+from flagstaff.web.management.slots import AT_ONCE
+from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
+from tests.support.clock import Clock
+from tests.support.event_streams import EventStream
+from tests.support.members import join
+from tests.web.conftest import SignUp
+from tests.web.streams.conftest import Streamer
+
+
+def events_path(project: Json) -> str:
+    return f"{project_path(project)}/events"
+
+
+async def follow(streamer: Streamer, caller: Caller, project: Json, **headers: str) -> EventStream:
+    return await streamer.open(events_path(project), authorization=caller.headers["authorization"], **headers)
+
+
+@pytest.mark.parametrize("token", [None, "Bearer x", "Bearer fst_x"])
+async def test_without_a_valid_token_no_stream_opens(streamer: Streamer, project: Json, token: str | None) -> None:
+    headers = {"authorization": token} if token else {}
+    assert (await streamer.client.get(events_path(project), headers=headers)).status_code == 401
+
+
+async def test_strangers_get_no_stream(streamer: Streamer, project: Json, sign_up: SignUp) -> None:
+    eve = await sign_up("eve@example.com")
+    refused = await streamer.client.get(events_path(project), headers={"authorization": eve.headers["authorization"]})
+    assert refused.status_code == 404
+
+
+@pytest.mark.parametrize(("permission", "status"), [("project:read", 200), ("flags:read", 403)])
+async def test_a_token_opens_a_stream_only_with_the_permission(
+    streamer: Streamer, ada: Caller, project: Json, permission: str, status: int
+) -> None:
+    body = {"name": "Watcher", "permissions": [permission]}
+    made = created(await ada.post(f"{project_path(project)}/tokens", json=body))
+    headers = {"authorization": f"Bearer {made['token']}"}
+    async with streamer.client.stream("GET", events_path(project), headers=headers) as answer:
+        assert answer.status_code == status
+
+
+async def test_a_project_without_environments_has_no_stream(streamer: Streamer, ada: Caller, project: Json) -> None:
+    authorization = {"authorization": ada.headers["authorization"]}
+    for environment in (await ada.get(f"{project_path(project)}/environments")).json():
+        assert (await ada.delete(environment_path({**environment, "project_id": project["id"]}))).status_code == 204
+    for each in (project["id"], uuid4(), "x"):
+        assert (await streamer.client.get(f"/api/projects/{each}/events", headers=authorization)).status_code == 404
+
+
+async def test_while_the_service_stops_no_stream_opens(
+    flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json
+) -> None:
+    stream = await follow(streamer, ada, project)
+    await flagstaff.streams.stop()
+    assert await stream.is_over()
+    authorization = {"authorization": ada.headers["authorization"]}
+    assert (await streamer.client.get(events_path(project), headers=authorization)).status_code == 503
+
+
+async def test_a_stream_tells_each_revision_in_any_encoding_that_is_accepted(
+    streamer: Streamer, ada: Caller, project: Json, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment)
+    stream = await follow(streamer, ada, project, accept_encoding="gzip")
+    assert stream.response.headers["content-type"] == "text/event-stream"
+    assert "content-encoding" not in stream.response.headers
+    first = await stream.next()
+    assert first["event"] == "revision"
+    assert first["id"] == str(first["data"])
+    for _ in range(3):
+        toggled = await ada.post(f"{flag_path(flag)}/toggle")
+        revision = toggled.headers["flagstaff-revision"]
+        assert await stream.next() == {"id": revision, "event": "revision", "data": int(revision)}
+
+
+async def test_a_stream_tells_the_changes_of_all_environments(
+    flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json
+) -> None:
+    stream = await follow(streamer, ada, project)
+    await stream.next()
+    assert len(flagstaff.streams) == 1
+    for key in ("staging", "production"):
+        path = environment_path(await ada.get_environment(project, key))
+        made = await ada.post(f"{path}/flags", json={"name": "Here", "key": "here"})
+        assert (await stream.next())["id"] == made.headers["flagstaff-revision"]
+
+
+async def test_changes_of_other_projects_are_not_told(
+    streamer: Streamer, ada: Caller, project: Json, environment: Json
+) -> None:
+    stream = await follow(streamer, ada, project)
+    await stream.next()
+    await ada.create_flag(await ada.get_environment(await ada.create_project(name="Other")))
+    made = await ada.post(f"{environment_path(environment)}/flags", json={"name": "Here", "key": "here"})
+    assert (await stream.next())["id"] == made.headers["flagstaff-revision"]
+
+
+async def test_a_viewer_of_the_project_may_follow_it(
+    flagstaff: Flagstaff, streamer: Streamer, project: Json, sign_up: SignUp
+) -> None:
+    eve = await sign_up("eve@example.com")
+    await join(flagstaff, project, eve, "viewer")
+    assert (await (await follow(streamer, eve, project)).next())["event"] == "revision"
+
+
+async def test_streams_leave_an_account_its_slots_for_reading(
+    streamer: Streamer, ada: Caller, project: Json, environment: Json
+) -> None:
+    streams = [await follow(streamer, ada, project) for _ in range(AT_ONCE + 1)]
+    assert [(await stream.next())["event"] for stream in streams] == ["revision"] * (AT_ONCE + 1)
+    assert (await ada.get(environment_path(environment))).status_code == 200
+
+
+async def test_an_account_opens_only_so_many_streams_and_another_when_one_has_ended(
+    flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json
+) -> None:
+    headers = {"authorization": ada.headers["authorization"]}
+    async with AsyncExitStack() as others:
+        for _ in range(MOST_STREAMS - 1):
+            await others.enter_async_context(streamer.client.stream("GET", events_path(project), headers=headers))
+        async with streamer.client.stream("GET", events_path(project), headers=headers) as last:
+            assert last.status_code == 200
+            refused = await streamer.client.get(events_path(project), headers=headers)
+            assert refused.status_code == 429
+            assert refused.headers["retry-after"]
+        async with asyncio.timeout(20):
+            while len(flagstaff.streams) == MOST_STREAMS:
+                await asyncio.sleep(0.001)
+        async with streamer.client.stream("GET", events_path(project), headers=headers) as again:
+            assert again.status_code == 200
+
+
+async def test_a_stream_ends_after_five_minutes(
+    flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json, clock: Clock
+) -> None:
+    stream = await follow(streamer, ada, project)
+    await stream.next()
+    clock.advance(minutes=5)
+    await flagstaff.streams.keep_alive()
+    assert await stream.is_over()
+
+
+async def test_a_stream_ends_with_its_environment(
+    streamer: Streamer, ada: Caller, project: Json, environment: Json
+) -> None:
+    stream = await follow(streamer, ada, project)
+    await stream.next()
+    assert (await ada.delete(environment_path(environment))).status_code == 204
+    assert await stream.is_over()
+
+
+async def test_a_stream_that_its_client_leaves_is_forgotten(
+    flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json
+) -> None:
+    headers = {"authorization": ada.headers["authorization"]}
+    async with streamer.client.stream("GET", events_path(project), headers=headers) as response:
+        assert response.status_code == 200
+        assert len(flagstaff.streams) == 1
+    async with asyncio.timeout(20):
+        while len(flagstaff.streams):
+            await asyncio.sleep(0.001)
