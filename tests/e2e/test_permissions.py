@@ -104,10 +104,11 @@ async def test_no_control_of_a_viewer_writes_or_opens_a_form(
             written.append(f"{request.method} {request.url}")
 
     eve.page.on("request", note)
+    await eve.page.goto("/")
     for path, environment in pages(project):
         if environment == "staging":
             continue  # the same controls as in production
-        await open_page(eve.page, path)
+        await turn_to(eve.page, path)
         found = await eve.page.evaluate(PRESS_ALL, OF_EVERYONE)
         opened = [text for text in found["opened"] if not text.startswith(VIEWS)]  # everyone may choose a view
         assert (opened, written) == ([], []), path
@@ -135,19 +136,20 @@ async def test_each_control_names_the_permission_that_the_server_requires(ada: P
         await route.abort()
 
     await ada.page.route("**/api/**", stop)
+    await ada.page.goto("/")
     used: set[tuple[str, str, str]] = set()
     for path, environment in pages(project):
         subject = "flag" if "/flags/" in path else "environment" if environment else "project"
         if subject != of or environment == "staging":
             continue  # staging has the same controls as production
-        for place, control in enumerate(await open_page(ada.page, path)):
+        for place, control in enumerate(await turn_to(ada.page, path)):
             same = (path.partition("?")[0], control["needs"], control["name"])
             if same in used:
                 continue  # the tabs of a flag share the head of its page
             used.add(same)
             choice, choices = 0, 0 if control["disabled"] or control["barred"] else 1
             while choice < choices:
-                await open_page(ada.page, path)
+                await turn_to(ada.page, path)
                 choices = await use(ada.page, place, choice, sent)
                 expected = {"owners:write": "members:write"}.get(control["needs"], control["needs"])
                 assert set(sent) == {expected}, (path, control)
@@ -201,7 +203,7 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
     if AXE.is_file():
         for path, environment in pages(project):
             if environment != "staging":
-                await open_page(eve.page, path)
+                await turn_to(eve.page, path)
                 await check(eve, f"{path} for a viewer")
 
 
