@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.domain.changes import Actor, change_of
+from flagstaff.domain.changes import Actor, Change, change_of
 from flagstaff.domain.errors import Code, Error, not_found
 from flagstaff.domain.flags import Flag, Rule
 from flagstaff.domain.restores import Alteration, unrestorable
 from flagstaff.domain.segments import Segment
+from flagstaff.pacing import collect
 from flagstaff.services.access import open_member
 from flagstaff.services.flags import Flags
 from flagstaff.services.restore_plans import plan_restore
 from flagstaff.services.rules import Rules
 from flagstaff.services.segments import Segments
 from flagstaff.storage import changes, flags, rules, segments
-from flagstaff.storage.changes import record
+from flagstaff.storage.changes import record_all
 from flagstaff.storage.database import Connection, Database, attempt
 
 
@@ -67,38 +68,30 @@ class Restores:
                     await self._write(connection, alterations)
             if dry_run:
                 return Restored(alterations, None)
-            first = None
-            for each in alterations:
-                own = change_of(
-                    actor,
-                    each.action,
-                    each.after.updated_at,
-                    each.scope,
-                    before=each.before,
-                    after=each.after,
-                    restores=number,
-                )
-                await record(transaction, own)
-                first = first or transaction.change
-            return Restored(alterations, first)
+            made = await collect(_change_of(actor, each, number) for each in alterations)
+            return Restored(alterations, (await record_all(transaction, made))[0])
 
     async def _write(self, connection: Connection, alterations: Sequence[Alteration]) -> None:
         """Write what is altered; raises Error CONFLICT for a key that is taken, or where a quota has no room."""
-        its_rules = [each for each in alterations if isinstance(each.after, Rule)]
+        new_rules: list[Rule] = []
         for each in alterations:
             match each.after:
                 case Flag() as flag:
                     await self._write_flag(connection, flag, is_new=each.before is None)
                 case Segment() as segment:
                     await self._write_segment(connection, segment, each.before)
+                case Rule() as rule if each.before is None:
+                    new_rules.append(rule)
                 case Rule() as rule:
-                    await (rules.create_rule if each.before is None else rules.update_rule)(connection, rule)
+                    await rules.update_rule(connection, rule)
+        await rules.create_rules(connection, new_rules)
+        its_rules = [each for each in alterations if isinstance(each.after, Rule)]
         if not its_rules:
             return
         scope = its_rules[0].scope
         assert scope.environment_id is not None
         assert scope.flag_id is not None
-        if its_rules[0].before is None:
+        if new_rules:
             await self.rules.require_room(connection, scope.environment_id, [scope.flag_id], 0)
         written = [
             each.after
@@ -122,6 +115,18 @@ class Restores:
         await (segments.create_segment if is_new else segments.update_segment)(connection, segment)
         if not isinstance(before, Segment) or before.conditions != segment.conditions:
             await self.segments.require_room_for_conditions(connection, segment.project_id)
+
+
+def _change_of(actor: Actor, each: Alteration, restores: int) -> Change:
+    return change_of(
+        actor,
+        each.action,
+        each.after.updated_at,
+        each.scope,
+        before=each.before,
+        after=each.after,
+        restores=restores,
+    )
 
 
 @contextmanager
