@@ -2711,7 +2711,7 @@ export interface components {
             } | null;
             /**
              * Search
-             * @description Only flags whose keys contain this.
+             * @description Only flags whose keys contain this, ignoring case.
              */
             search?: string | null;
             /**

@@ -85,9 +85,9 @@ class Cleanup:
             evidence = await self._begin(environment_id, since, now)
             found: list[Candidate] = []
             last: str | None = after
-            examined_max = max(limit, _DAYS_OF_FLAGS_MAX // wanted.days)
-            for _ in range(0, examined_max, limit):
-                some, last = await self._list_flags(environment_id, since, wanted, last, limit)
+            # Many at once, however few are wanted: each part costs several queries.
+            for _ in range(0, max(LIMIT_MAX, _DAYS_OF_FLAGS_MAX // wanted.days), LIMIT_MAX):
+                some, last = await self._list_flags(environment_id, since, wanted, last)
                 found += await self._judge(place, evidence, since, some, wanted)
                 if last is None or len(found) >= limit:
                     break
@@ -114,15 +114,15 @@ class Cleanup:
         return _Evidence(number, oldest, now, pending)
 
     async def _list_flags(
-        self, environment_id: UUID, since: datetime, wanted: CleanupFilter, after: str | None, limit: int
+        self, environment_id: UUID, since: datetime, wanted: CleanupFilter, after: str | None
     ) -> tuple[list[FlagToClean], str | None]:
         """The next flags, and the key of the last of them if there are more."""
-        window = Window(limit + 1, (after or "",))
+        window = Window(LIMIT_MAX + 1, (after or "",))
         async with self.database.read() as connection:
             found = await list_old_flags(connection, environment_id, since, window, keep=wanted.kept)
-        if len(found) <= limit:
+        if len(found) <= LIMIT_MAX:
             return found, None
-        del found[limit:]
+        del found[LIMIT_MAX:]
         return found, found[-1].key
 
     async def _judge(

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
+from flagstaff.domain.lists import Window
 from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.explanation import explain
 from flagstaff.evaluation.flag_sets import FlagSet
@@ -17,7 +18,7 @@ from flagstaff.services.access import open_environment
 from flagstaff.services.drafts import Draft, check_values, read_draft
 from flagstaff.services.flag_sets import read_all, read_some, require_flags
 from flagstaff.storage.database import Database
-from flagstaff.storage.flags import list_keys
+from flagstaff.storage.flags import list_keys_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,14 @@ class Explanations:
         after: str,
         limit: int,
     ) -> Answers:
-        """Why flags are on or off for a user: the first ones whose keys are after a text and contain another."""
+        """Why flags are on or off for a user: the first ones whose keys are after a text and contain another.
+
+        The case of letters does not matter.
+        """
         async with self.database.read() as connection:
             environment = await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
-            known = await list_keys(connection, environment.id)
             # One extra key shows whether there are more.
-            keys = sorted(key for key in known if key > after and search in key)[: limit + 1]
+            keys = await list_keys_of(connection, [environment.id], Window(limit + 1, (after,)), search)
             some = keys[:limit]
             read = read_some(connection, environment, some, None) if user.fit else read_all(connection, environment)
             found = await read

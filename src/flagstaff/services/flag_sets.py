@@ -13,6 +13,7 @@ from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
 from flagstaff.services.drafts import DraftedFlag
+from flagstaff.services.references import list_needs
 from flagstaff.storage import flags, rules, segments
 from flagstaff.storage.database import Connection
 
@@ -66,10 +67,7 @@ async def read_some(
     connection: Connection, environment: Environment, keys: Collection[str], draft: DraftedFlag | None
 ) -> ReadFlags:
     """The flags with these keys and those that they need, as if the draft were saved."""
-    needs = {
-        key: [each.flag_key for each in needed]
-        for key, needed in (await flags.list_prerequisites(connection, environment.id)).items()
-    }
+    needs = await list_needs(await flags.list_prerequisites(connection, environment.id))
     drafted: Iterable[Rule] = ()
     if draft is not None:
         needs[draft.key] = [each.flag_key for each in draft.targeted.flag.prerequisites]

@@ -28,13 +28,18 @@ class Bounds:
 
 
 BOUNDS = Bounds()
+ENDS_MAX = 30  # evaluations that a page takes over from the one before it; each was the last one to decide some flags
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far a search has got: the id of the evaluation that was compared last, and that below which others are."""
+    """How far a search has got.
 
-    compared: bytes
+    `compared` are the ids of the evaluations with the last answer of each flag so far, newest first; the evaluations
+    that are still to be compared have ids below `before`.
+    """
+
+    compared: Sequence[bytes]
     before: bytes
 
 
@@ -90,14 +95,12 @@ class UserHistory:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
         async with self.database.read_history() as connection:
             number = await batches.find_environment_number(connection, environment_id)
-            newer = None
-            if number is not None and reached is not None:
-                newer = await find_evaluation(connection, number, reached.compared)
-        if number is None:
-            return AnswerChangesPage([], None, None)
+            if number is None:
+                return AnswerChangesPage([], None, None)
+            compared = reached.compared if reached is not None else ()
+            ends = [await find_evaluation(connection, number, each) for each in compared]
         changes = AnswerChanges()
-        if newer is not None:
-            await in_pieces(changes.add(newer))
+        await in_pieces(changes.resume(each for each in ends if each is not None))
         before = None if reached is None else reached.before
         for _ in range(self.bounds.rounds):
             # Nobody waits for the connection while the evaluations are compared.
@@ -111,7 +114,7 @@ class UserHistory:
         return AnswerChangesPage(
             changes.found,
             oldest.evaluated_at if oldest else None,
-            None if before is None else Reached(oldest.id.bytes if oldest else bytes(16), before),
+            None if before is None else _reached(changes, before),
         )
 
     def _compare(
@@ -124,3 +127,7 @@ class UserHistory:
             if len(changes.found) >= limit or changes.compared >= self.bounds.compared:
                 return evaluation.id.bytes
         return None
+
+
+def _reached(changes: AnswerChanges, before: bytes) -> Reached:
+    return Reached([each.id.bytes for each in changes.open_ends()[-ENDS_MAX:]], before)

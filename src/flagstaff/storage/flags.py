@@ -17,7 +17,7 @@ from flagstaff.domain.variants import Variant, encode_value
 from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import some_at_a_time, unique_or, write_many
-from flagstaff.storage.lists import Listing
+from flagstaff.storage.lists import Listing, containing
 
 _columns = tables.flags.c
 _flag = sa.select(
@@ -77,7 +77,11 @@ _all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindpara
 _of_environments = Listing(
     sa.select(_columns.key)
     .distinct()
-    .where(_columns.environment_id.in_(sa.bindparam("environments", expanding=True)), _live),
+    .where(
+        _columns.environment_id.in_(sa.bindparam("environments", expanding=True)),
+        _live,
+        _columns.key.ilike(sa.bindparam("like", type_=sa.Text), escape="\\"),
+    ),
     (_columns.key,),
 )
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
@@ -159,9 +163,15 @@ async def list_keys(connection: AsyncConnection, environment_id: UUID) -> set[st
     return set((await connection.execute(_all_keys, {"environment": environment_id})).scalars())
 
 
-async def list_keys_of(connection: AsyncConnection, environment_ids: Collection[UUID], window: Window) -> Sequence[str]:
-    """The different keys of the flags of some environments that are not archived, in the order of the database."""
-    rows = await _of_environments.rows(connection, window, {"environments": list(environment_ids)})
+async def list_keys_of(
+    connection: AsyncConnection, environment_ids: Collection[UUID], window: Window, text: str = ""
+) -> Sequence[str]:
+    """The different keys that contain a text, ignoring case, of the flags of some environments that are not archived.
+
+    They are in the order of the database.
+    """
+    values = {"environments": list(environment_ids), "like": containing(text)}
+    rows = await _of_environments.rows(connection, window, values)
     return [key for (key,) in rows]
 
 

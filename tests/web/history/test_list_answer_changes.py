@@ -149,3 +149,28 @@ async def test_another_variant_is_another_answer(
     (change,) = (await changes(ada, environment, user_id="ada"))["items"]
     assert (change["before"]["outcome"]["variant"], change["after"]["outcome"]["variant"]) == ("blue", "red")
     assert (change["before"]["outcome"]["rule_id"], change["after"]["outcome"]["rule_id"]) == (None, rule["id"])
+
+
+async def test_a_flag_that_is_evaluated_alone_is_compared_across_the_border_of_two_pages(
+    ada: Caller, client: Caller, project: Json, environment: Json, when_recorded: WhenRecorded
+) -> None:
+    flags = [await ada.create_flag(environment, key=key) for key in ("first", "second", "third")]
+    for _ in range(2):
+        for flag in flags:
+            answer = await client.post(
+                f"/sdk/v1/evaluate/{flag['key']}",
+                json={"environment": "production", "context": {"user_id": "ada"}},
+                headers={"x-sdk-key": project["sdk_key"]},
+            )
+            assert answer.status_code == 200
+            await ada.post(f"{flag_path(flag)}/toggle")
+    await when_recorded()
+    whole = await changes(ada, environment, user_id="ada")
+    query, found = {"user_id": "ada", "limit": "1"}, []
+    while page := await changes(ada, environment, **query):
+        found += page["items"]
+        if page["next_cursor"] is None:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert [each[0] for each in outcomes(whole)] == ["third", "second", "first"]
+    assert found == whole["items"]

@@ -4,7 +4,7 @@ An answer is whether a flag is on, and its variant. A flag is compared with its 
 may have decided other flags only. So a flag that was created or deleted between two evaluations has not changed.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -42,6 +42,21 @@ class AnswerChanges:
     def oldest(self) -> RecordedEvaluation | None:
         """The evaluation that was added last."""
         return self._last.oldest if self._last else None
+
+    def open_ends(self) -> list[RecordedEvaluation]:
+        """The evaluations with the last answer of each flag so far, newest first.
+
+        A comparison that begins with these goes on as this one would.
+        """
+        runs = {id(run): run for _, run in self._known.values()}
+        return sorted((run.oldest for run in runs.values()), key=lambda each: each.id, reverse=True)
+
+    def resume(self, ends: Iterable[RecordedEvaluation]) -> Generator[None, None, None]:
+        """Begin with evaluations whose changes are known, newest first, in small steps."""
+        for evaluation in ends:
+            yield from self.add(evaluation)
+        self.found.clear()
+        self.compared = 0
 
     def add(self, evaluation: RecordedEvaluation) -> Generator[None, None, None]:
         """Compare an evaluation with those that are newer, in small steps."""

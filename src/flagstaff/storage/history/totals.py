@@ -100,7 +100,7 @@ async def add_rolled_up(
                 times = sum(series.times.values()) if not first_hour else _sum_from(first_hour, series.times)
                 if times:
                     _add(tally, (series.outcome, series.percentage, series.detail), times)
-            await turns.give()
+                await turns.give()
 
 
 async def add_reported(

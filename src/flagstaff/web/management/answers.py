@@ -30,7 +30,9 @@ def _check_search(given: str) -> str:
     return given
 
 
-_PART = Field(json_schema_extra={"maxLength": KEY_MAX_LENGTH}, description="Only flags whose keys contain this.")
+_PART = Field(
+    json_schema_extra={"maxLength": KEY_MAX_LENGTH}, description="Only flags whose keys contain this, ignoring case."
+)
 
 
 class AskAnswers(Body):

@@ -13,7 +13,7 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.services.user_history import AnswerChangesPage, Reached, UserHistory
+from flagstaff.services.user_history import ENDS_MAX, AnswerChangesPage, Reached, UserHistory
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_stream
 from flagstaff.web.management.auth import CurrentActor, needs
@@ -29,14 +29,16 @@ from flagstaff.web.management.schemas import NOT_A_CURSOR, Moment, Since, Text, 
 
 router = APIRouter(prefix=ENVIRONMENT, tags=["Evaluation history"])
 
-_cursor = re.compile("([0-9a-f]{32})([0-9a-f]{32})")
+_cursor = re.compile(f"((?:[0-9a-f]{{32}}){{0,{ENDS_MAX}}})([0-9a-f]{{32}})")
+_ID_BYTES = 16
 
 
 def _read_cursor(given: str) -> Reached:
     found = _cursor.fullmatch(given)
     if found is None:
         raise ValueError(NOT_A_CURSOR)
-    return Reached(*map(bytes.fromhex, found.groups()))
+    compared, before = map(bytes.fromhex, found.groups())
+    return Reached([compared[at : at + _ID_BYTES] for at in range(0, len(compared), _ID_BYTES)], before)
 
 
 Cursor = Annotated[Reached, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
@@ -132,7 +134,7 @@ def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
     reached = page.reached
     rest = {
         "since": page.since and format_moment(page.since),
-        "next_cursor": reached and reached.compared.hex() + reached.before.hex(),
+        "next_cursor": reached and b"".join((*reached.compared, reached.before)).hex(),
     }
     yield (b"" if page.items else before) + b"]," + encode_json(rest)[1:]
 
