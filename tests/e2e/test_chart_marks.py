@@ -56,3 +56,19 @@ async def test_an_environments_chart_marks_the_changes_of_segments_and_fits_on_a
     await expect(ada.page.get_by_role("main").get_by_role("listitem").first).to_contain_text("Beta testers")
     await ada.page.get_by_role("link", name="Chart around: ").first.click()
     await ada.sees_heading("Evaluation history")
+
+
+async def test_a_change_of_a_deleted_flag_leads_to_the_environments_chart_and_its_name_to_what_is_left(
+    ada: Person, flag: Json
+) -> None:
+    await ada.api.post(f"{flag_path(flag)}/archive")
+    await ada.page.goto(f"{flag_page(flag)}?tab=changes")
+    await ada.sees("turned off New checkout")
+    await ada.api.delete(flag_path(flag))
+    await ada.page.goto(f"/projects/{flag['project_id']}/audit?action=flag.toggled")
+    await ada.page.get_by_role("link", name="Chart around: ").click()
+    await ada.sees_heading("Evaluation history")
+    await expect(ada.page).to_have_url(re.compile("flag=new-checkout"))
+    await ada.page.go_back()
+    await ada.page.get_by_role("main").get_by_role("listitem").get_by_role("link", name="New checkout").first.click()
+    await ada.sees("It exists in no environment of this project")

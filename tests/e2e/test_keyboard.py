@@ -1,11 +1,12 @@
 """The dashboard by keyboard: no test here uses a mouse, and the focus is always visible."""
 
+import asyncio
 import re
 from contextlib import AsyncExitStack
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person, environment_page, flag_page, send_shown_call
@@ -372,3 +373,18 @@ async def test_sticky_headers_never_hide_the_focus_when_tabbing_back(
     await page.goto(environment_page(environment))
     await keyboard.go_to(page.get_by_role("link", name="Flag 9", exact=True))
     await keyboard.go_to(page.get_by_role("searchbox"), "Shift+Tab")
+
+
+async def test_what_is_typed_while_the_palette_loads_is_not_lost(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    asked: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
+    await ada.page.route("**/assets/Palette-*.js", lambda route: asked.set_result(route))  # noqa: PLW0108 -- not a builtin
+    await ada.page.keyboard.press("ControlOrMeta+k")
+    loading = await asked
+    await ada.page.keyboard.type("user 7")
+    await loading.continue_()
+    await expect(ada.page.get_by_label("Command palette").last).to_have_value("user 7")
+    await ada.page.keyboard.type("8")
+    await expect(ada.page.get_by_label("Command palette").last).to_have_value("user 78")

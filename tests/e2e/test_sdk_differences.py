@@ -2,7 +2,7 @@
 
 from playwright.async_api import Locator, expect
 
-from tests.e2e.accessibility import AXE, check, stays_within
+from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
 from tests.e2e.people import Person, flag_page
 
 REGULAR_EXPRESSION = {"attribute": "plan", "operator": "matches", "values": ["^g"]}
@@ -33,9 +33,7 @@ async def test_each_difference_is_shown_with_its_reason_and_disappears_with_its_
     await expect(reason).to_be_visible()
     await expect(differences(ada).get_by_role("link")).to_have_attribute("href", "/docs#/SDKs/list_sdk_differences")
     if AXE.is_file():
-        for scheme in ("light", "dark"):
-            await ada.page.emulate_media(color_scheme=scheme)
-            await check(ada, f"differences, {scheme}")
+        await check_in_both_schemes(ada, "differences")
     await ada.page.set_viewport_size({"width": 320, "height": 700})
     await stays_within(ada)
     await ada.page.get_by_role("button", name="Actions for: Gold").click()

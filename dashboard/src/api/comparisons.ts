@@ -28,12 +28,12 @@ function copyFlags(projectId: string, body: CopyBody) {
   return ask(client.POST(`${BASE}/copy`, { params: { path: { project_id: projectId } }, body }));
 }
 
-/** What a copy would alter now. */
-export function copyPreviewQuery(projectId: string, body: CopyBody) {
+/** What a copy would alter now. A dialog that closes asks for nothing: no flag is chosen any more. */
+export function copyPreviewQuery(projectId: string, body: CopyBody, isAsked: boolean) {
   return queryOptions({
     queryKey: ["copy", projectId, body],
     queryFn: () => copyFlags(projectId, { ...body, dry_run: true }),
-    enabled: body.parts !== undefined && body.parts.length > 0,
+    enabled: isAsked && body.parts !== undefined && body.parts.length > 0,
     placeholderData: keepPreviousData,
     staleTime: 0,
     gcTime: 0,

@@ -2058,7 +2058,7 @@ export interface paths {
         };
         /**
          * Find Usage
-         * @description Which flags are asked for and do not exist, and which exist and nobody asked for by their keys.
+         * @description Which flags are asked for and not answered, and which exist and nobody asked for by their keys.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -4503,7 +4503,7 @@ export interface components {
         };
         /**
          * MissingFlagOut
-         * @description A flag that does not exist but is asked for.
+         * @description A flag that is asked for but not answered, because it does not exist or is archived.
          */
         MissingFlagOut: {
             /** Key */
@@ -4521,6 +4521,11 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             asked_at: string;
+            /**
+             * Archived
+             * @description Whether it exists and is archived.
+             */
+            archived: boolean;
         };
         /**
          * NewEnvironment
@@ -5830,6 +5835,11 @@ export interface components {
             environment_key: string;
             /** Flag Key */
             flag_key: string;
+            /**
+             * Archived
+             * @description Whether the flag is archived. Its rules count until it is deleted.
+             */
+            archived: boolean;
         };
         /**
          * SessionOut

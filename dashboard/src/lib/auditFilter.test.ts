@@ -8,6 +8,7 @@ it("reads the URL leniently and leaves out what it does not know", () => {
     action: "flag.toggled",
     until: "2026-11-23T04:05",
   });
+  expect(toAuditSearch({ since: "0002-11-23T04:05" })).toEqual({});
 });
 
 it("asks with trimmed texts and times in UTC", () => {

@@ -43,6 +43,7 @@ export function queryOf({ actor, action, flag, environment, since, until }: Audi
   };
 }
 
+/** A year that is still being typed begins with zeros. */
 function isTime(value: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) && !Number.isNaN(Date.parse(value));
+  return /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d/.test(value) && !Number.isNaN(Date.parse(value));
 }

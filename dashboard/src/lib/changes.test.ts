@@ -33,7 +33,8 @@ it("names a rule's flag if it is known", () => {
   const rule = change({ action: "rule.created", before: null, after: { rule_type: "user_id", rule_value: "ada" } });
   expect(verbOf(rule)).toBe("added a rule to");
   expect(subjectOf(rule, new Map([["f", "New checkout"]]))).toBe("New checkout");
-  expect(subjectOf(rule, new Map())).toBe("a deleted flag");
+  expect(subjectOf(rule, new Map())).toBe("new-checkout");
+  expect(subjectOf({ ...rule, flag_key: null }, new Map())).toBe("a deleted flag");
   expect(fieldChanges(rule)[0]).toEqual({ field: "rule_type", before: null, after: "User id" });
 });
 

@@ -67,14 +67,14 @@ export function verbOf(change: Change): string {
   return changeTexts.verbs[change.action] ?? change.action;
 }
 
-/** The name of the changed resource; for a rule, the name of its flag if it is known, because few rules have names. */
+/** The name of the changed resource; for a rule, that of its flag, because few rules have names, or the flag's key. */
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
   if (typeof resource.email === "string") return resource.email;
   if (change.action === "account.session_ended")
     return change.resource_id === change.actor.id ? changeTexts.ownAccount : change.resource_id;
-  return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? changeTexts.goneFlag);
+  return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? change.flag_key ?? changeTexts.goneFlag);
 }
 
 function shown(field: string, value: unknown): string | null {

@@ -24,6 +24,7 @@ describe("the search in the URL", () => {
     expect(toPersonSearch({ id: 42, day: "tuesday", environment: "", other: 1 })).toEqual({ id: "42" });
     expect(toPersonSearch({ email: " a@b.c ", day: "2026-11-17" })).toEqual({ email: "a@b.c", day: "2026-11-17" });
     expect(toPersonSearch({ day: "2026-19-17" })).toEqual({});
+    expect(toPersonSearch({ day: "0002-11-17" })).toEqual({});
   });
 
   it("takes a text for an id, and also for an email if it looks like one", () => {

@@ -26,7 +26,8 @@ export function toPersonSearch(raw: Readonly<Record<string, unknown>>): PersonSe
     const given = isExact ? String(value) : value;
     if (typeof given === "string" && given.trim()) found[name] = given.trim();
   }
-  if (typeof raw.day === "string" && /^\d{4}-\d\d-\d\d$/.test(raw.day) && !Number.isNaN(Date.parse(raw.day))) {
+  // A year that is still being typed begins with zeros.
+  if (typeof raw.day === "string" && /^[1-9]\d{3}-\d\d-\d\d$/.test(raw.day) && !Number.isNaN(Date.parse(raw.day))) {
     found.day = raw.day;
   }
   return found;

@@ -75,10 +75,13 @@ function Contents() {
           <Sheet
             label={texts.missing}
             columns={[texts.flag, texts.askedBy, texts.asked]}
-            rows={usage.data.missing.map(({ key, asked_by: by, asked_at: at }) => ({
+            rows={usage.data.missing.map(({ key, asked_by: by, asked_at: at, archived }) => ({
               key,
               cells: [
-                <code key="flag">{key}</code>,
+                <span key="flag">
+                  <code>{key}</code>
+                  {archived && texts.archived}
+                </span>,
                 Object.entries(by)
                   .map(([name, count]) => texts.times(name || texts.evaluatedHere, count))
                   .join("; "),

@@ -55,7 +55,7 @@ export function ArchivedFlags() {
 /** `onGone` is called when the row is about to disappear, with the pressed button. */
 function ArchivedFlag({ path, flag, onGone }: { path: EnvironmentPath; flag: Flag; onGone: () => void }) {
   return (
-    <li className={classes.segment}>
+    <li className={classes.segment} data-folds>
       <div className={classes.content}>
         <Title order={2} className="break">
           <AnchorLink

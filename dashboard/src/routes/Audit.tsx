@@ -92,11 +92,12 @@ function Subject({ change, name, isThere }: { change: Change; name: string; isTh
   const isGone = change.action.endsWith(".deleted") && kind !== "rule";
   if (isGone || !name) return name;
   const params = { projectId, environmentId: change.environment_id ?? "" };
-  if (change.flag_id !== null && isThere) {
+  if (change.flag_key !== null && isThere) {
     return (
+      // By its key, because the flag may have been deleted since: then that page says so.
       <AnchorLink
-        to="/projects/$projectId/environments/$environmentId/flags/$flagId"
-        params={{ ...params, flagId: change.flag_id }}
+        to="/projects/$projectId/environments/$environmentId/flags/by-key/$flagKey"
+        params={{ ...params, flagKey: change.flag_key }}
       >
         {name}
       </AnchorLink>

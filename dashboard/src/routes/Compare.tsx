@@ -3,7 +3,7 @@
 import { Checkbox, Group, Select, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { compareQuery, type Comparison, FLAGS_MAX } from "../api/comparisons";
 import { DifferenceRow, type Pair } from "../components/comparisons/DifferenceRow";
 import classes from "../components/comparisons/Differences.module.css";
@@ -11,6 +11,7 @@ import { Empty } from "../components/shared/Empty";
 import { GuardedButton } from "../components/shared/GuardedButton";
 import { IconButton } from "../components/shared/IconButton";
 import { IconCheck, IconRefresh } from "../components/shared/icons";
+import { lateDialog } from "../components/shared/lateDialog";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
 import { chosenPair } from "../lib/comparisons";
@@ -18,7 +19,7 @@ import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { compare as texts } from "../texts/compare";
 
-const CopyDialog = lazy(() => import("../components/comparisons/CopyDialog"));
+const CopyDialog = lateDialog(() => import("../components/comparisons/CopyDialog").then((module) => module.CopyDialog));
 const route = getRouteApi("/signed-in/projects/$projectId/compare");
 
 export function Compare() {
@@ -134,18 +135,14 @@ function Differences({ projectId, pair }: { projectId: string; pair: Pair }) {
           </GuardedButton>
         </div>
       )}
-      <Suspense>
-        {dialog.props.opened && (
-          <CopyDialog
-            projectId={projectId}
-            pair={pair}
-            keys={keys}
-            onLeaveOut={leaveOut}
-            onCopied={() => setTicked(new Set())}
-            {...dialog.props}
-          />
-        )}
-      </Suspense>
+      <CopyDialog
+        projectId={projectId}
+        pair={pair}
+        keys={keys}
+        onLeaveOut={leaveOut}
+        onCopied={() => setTicked(new Set())}
+        {...dialog.props}
+      />
     </Pages>
   );
 }
@@ -160,7 +157,7 @@ function Section({ title, items, render }: SectionProps) {
   if (items.length === 0) return null;
   return (
     <section aria-label={title}>
-      <Title order={2} mb="xs">
+      <Title order={2} mb="xs" className="break">
         {title}
       </Title>
       <ul className={classes.list}>{items.map(render)}</ul>

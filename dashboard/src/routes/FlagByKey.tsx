@@ -1,4 +1,7 @@
-/** A flag by its key: leads to its page in this environment, or says that it is not there and offers to create it. */
+/**
+ * A flag by its key: leads to its page in this environment, or says that it is not there and offers to create it. The
+ * chart around a moment of a flag that is gone is that of the environment.
+ */
 
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate } from "@tanstack/react-router";
@@ -18,6 +21,16 @@ export function FlagByKey() {
   const { data: row, error, refetch } = useQuery(flagsOfKeyQuery(project.id, flagKey));
   if (row === undefined) return error ? <ProblemPage error={error} reset={() => void refetch()} /> : <PageSkeleton />;
   const here = row && flagIn(row, environment);
+  if (!here && search.at !== undefined) {
+    return (
+      <Navigate
+        to="/projects/$projectId/environments/$environmentId/history"
+        params={{ projectId: project.id, environmentId: environment.id }}
+        search={{ at: search.at, flag: flagKey }}
+        replace
+      />
+    );
+  }
   if (!here) return <MissingFlag project={project} environment={environment} flagKey={flagKey} row={row} />;
   return (
     <Navigate

@@ -25,8 +25,10 @@ export const applications = {
   no: "Off",
   reported: "Last report",
   missing: "Asked for, but not here",
-  missingIntro: "Flags that do not exist in this environment, but were asked for by name in the last 30 days.",
+  missingIntro:
+    "Flags that do not exist in this environment or are archived, but were asked for by name in the last 30 days.",
   noMissing: "Every flag that was asked for exists.",
+  archived: " (archived)",
   askedBy: "Asked for by",
   evaluatedHere: "the API",
   times: (name: string, count: number) => `${name}, ${count.toLocaleString("en")} ${count === 1 ? "time" : "times"}`,

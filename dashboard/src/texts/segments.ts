@@ -15,5 +15,6 @@ export const segments = {
   uses: "Where it is used",
   usesOf: (name: string) => `(${name})`,
   unused: "No rule refers to it.",
+  archived: " (archived)",
   use: (flag: string, environment: string) => `${flag} in ${environment}`,
 };

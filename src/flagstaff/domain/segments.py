@@ -22,3 +22,12 @@ class Segment:
     conditions: tuple[Condition, ...]
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentUse:
+    """A flag with a rule for a segment."""
+
+    environment_key: str
+    flag_key: str
+    is_archived: bool

@@ -56,14 +56,15 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class MissingFlag:
-    """A flag that does not exist but is asked for: by which applications, how often each, and when last.
+    """A flag that is asked for but not answered: by which applications, how often each, and when last.
 
-    An application without a name asked the server for this one flag.
+    It does not exist, or is archived. An application without a name asked the server for this one flag.
     """
 
     key: str
     asked_by: Mapping[str, int]
     asked_at: datetime
+    is_archived: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,7 @@ class ApplicationReports:
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
             present = await flags.list_keys(connection, environment_id)
+            archived = await flags.list_archived_keys(connection, environment_id)
         async with self.database.read_history() as connection:
             rows = await reports.list_flags_asked_for(connection, environment_id, since, SUMS_MAX)
             asked = await reports.find_asked(connection, environment_id, since, present)
@@ -140,7 +142,9 @@ class ApplicationReports:
         for key, application, count, at in rows:
             asked_by.setdefault(key, Counter())[application] += count
             asked_at[key] = max(at, asked_at.get(key, at))
-        missing = [MissingFlag(key, by, asked_at[key]) for key, by in asked_by.items() if key not in present]
+        missing = [
+            MissingFlag(key, by, asked_at[key], key in archived) for key, by in asked_by.items() if key not in present
+        ]
         missing.sort(key=lambda each: -sum(each.asked_by.values()))
         return Usage(since, missing, sorted(present - asked))
 

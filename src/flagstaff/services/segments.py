@@ -15,7 +15,7 @@ from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.quotas import CharactersQuota, Quota
-from flagstaff.domain.segments import Segment
+from flagstaff.domain.segments import Segment, SegmentUse
 from flagstaff.pacing import collect
 from flagstaff.services.access import open_project
 from flagstaff.services.conditions import check_given_conditions
@@ -65,8 +65,8 @@ class Segments:
             await open_project(connection, actor, project_id, Permission.PROJECT_READ)
             return await segments.get_segment(connection, project_id, segment_id)
 
-    async def list_flags_in(self, actor: Actor, project_id: UUID, segment_id: UUID) -> list[tuple[str, str]]:
-        """The flags with a rule for a segment: the keys of their environments and their own."""
+    async def list_flags_in(self, actor: Actor, project_id: UUID, segment_id: UUID) -> list[SegmentUse]:
+        """The flags with a rule for a segment, archived ones included."""
         async with self.database.read() as connection:
             await open_project(connection, actor, project_id, Permission.FLAGS_READ)
             segment = await segments.get_segment(connection, project_id, segment_id)
@@ -117,8 +117,11 @@ class Segments:
         self.quota_of_conditions.require_within("project's segments", characters)
 
 
-def _in_use(segment: Segment, flags: Sequence[tuple[str, str]]) -> Error:
-    named = ", ".join(f"{flag} in {environment}" for environment, flag in flags[:_NAMED_FLAGS])
+def _in_use(segment: Segment, flags: Sequence[SegmentUse]) -> Error:
+    named = ", ".join(
+        f"{each.flag_key} in {each.environment_key}{' (archived)' if each.is_archived else ''}"
+        for each in flags[:_NAMED_FLAGS]
+    )
     more = f" and {len(flags) - _NAMED_FLAGS} more" if len(flags) > _NAMED_FLAGS else ""
     return Error(
         Code.CONFLICT,

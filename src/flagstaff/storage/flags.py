@@ -74,6 +74,7 @@ _prerequisites = sa.select(_columns.key, _columns.prerequisites).where(
 _live_prerequisites = _prerequisites.where(_live)
 _variants = sa.select(_columns.key, _columns.variants).where(_of_keys, _live)
 _all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _live)
+_all_archived_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _archived)
 _of_environments = Listing(
     sa.select(_columns.key)
     .distinct()
@@ -161,6 +162,11 @@ async def find_archived_keys(connection: AsyncConnection, environment_id: UUID, 
 async def list_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:
     """The keys of an environment's flags that are not archived."""
     return set((await connection.execute(_all_keys, {"environment": environment_id})).scalars())
+
+
+async def list_archived_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:
+    """The keys of an environment's archived flags."""
+    return set((await connection.execute(_all_archived_keys, {"environment": environment_id})).scalars())
 
 
 async def list_keys_of(

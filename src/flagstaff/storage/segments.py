@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.errors import not_found
 from flagstaff.domain.flags import RuleType
 from flagstaff.domain.lists import WHOLE, Window
-from flagstaff.domain.segments import Segment
+from flagstaff.domain.segments import Segment, SegmentUse
 from flagstaff.storage import tables
 from flagstaff.storage.conditions import read_condition, write_condition
 from flagstaff.storage.database import unique_or
@@ -55,7 +55,7 @@ _condition_characters = sa.select(
 _update = tables.project_segments.update().where(_columns.id == sa.bindparam("segment"))
 _delete = tables.project_segments.delete().where(_columns.id == sa.bindparam("segment"))
 _users = (
-    sa.select(tables.environments.c.key, tables.flags.c.key)
+    sa.select(tables.environments.c.key, tables.flags.c.key, tables.is_archived.label("archived"))
     .distinct()
     .select_from(tables.rules.join(tables.flags).join(tables.environments))
     .where(
@@ -139,10 +139,10 @@ async def count_condition_characters(connection: AsyncConnection, project_id: UU
     return int((await connection.execute(_condition_characters, {"project": project_id})).scalar_one())
 
 
-async def list_flags_in(connection: AsyncConnection, project_id: UUID, key: str) -> list[tuple[str, str]]:
-    """The flags with a rule for a segment, whether or not it is enabled: the keys of environment and flag."""
+async def list_flags_in(connection: AsyncConnection, project_id: UUID, key: str) -> list[SegmentUse]:
+    """The flags with a rule for a segment, whether or not it is enabled."""
     rows = await connection.execute(_users, {"project": project_id, "key": key})
-    return [(environment, flag) for environment, flag in rows]
+    return [SegmentUse(*row) for row in rows]
 
 
 async def update_segment(connection: AsyncConnection, segment: Segment) -> None:

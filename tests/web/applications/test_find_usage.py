@@ -8,7 +8,7 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.applications import FlagCounts
 from flagstaff.services import applications
-from tests.support.api import Caller, Json, environment_path, field_errors
+from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.applications.conftest import make_report
@@ -39,8 +39,8 @@ async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_mos
     assert usage == {
         "since": "2026-10-21T10:00:00.000000Z",
         "missing": [
-            {"key": "often", "asked_by": {"checkout": 4_211, "": 3}, "asked_at": at},
-            {"key": "rare", "asked_by": {"checkout": 1}, "asked_at": at},
+            {"key": "often", "asked_by": {"checkout": 4_211, "": 3}, "asked_at": at, "archived": False},
+            {"key": "rare", "asked_by": {"checkout": 1}, "asked_at": at, "archived": False},
         ],
         "unasked": [],
     }
@@ -61,6 +61,17 @@ async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     ada.headers["authorization"] = f"Bearer {token}"
     assert (await ada.get(f"{path}?days=7")).json()["unasked"] == ["asked", "quiet", "reported"]
     assert (await ada.get(path)).json()["missing"] == []
+
+
+async def test_an_archived_flag_that_is_asked_for_is_marked(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
+) -> None:
+    await ada.post(f"{flag_path(await ada.create_flag(environment, key='archived'))}/archive")
+    report(make_report(environment, archived=FlagCounts(0, 2), unknown=FlagCounts(0, 1)))
+    await flagstaff.applications.write()
+    usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
+    assert [(each["key"], each["archived"]) for each in usage["missing"]] == [("archived", True), ("unknown", False)]
+    assert usage["unasked"] == []
 
 
 async def test_a_flag_is_no_candidate_however_many_others_are_asked_for_more_often(

@@ -76,13 +76,14 @@ async def test_a_segment_in_use_is_not_deleted_and_its_flags_are_named(
     rules = [await ada.create_rule(flag, rule_type="segment", rule_value="beta", enabled=False) for flag in flags]
     await ada.create_rule(flags[0], rule_type="segment", rule_value="beta")
     await ada.create_rule(flags[0], rule_type="user_id", rule_value="beta")
+    await ada.post(f"{flag_path(flags[0])}/archive")
     assert (await ada.get(f"{segment_path}/flags")).json() == [
-        {"environment_key": "production", "flag_key": "one"},
-        {"environment_key": "staging", "flag_key": "two"},
+        {"environment_key": "production", "flag_key": "one", "archived": True},
+        {"environment_key": "staging", "flag_key": "two", "archived": False},
     ]
     answer = await ada.delete(segment_path)
     assert answer.status_code == 409
-    assert "these flags: one in production, two in staging." in answer.json()["detail"]
+    assert "these flags: one in production (archived), two in staging." in answer.json()["detail"]
     await ada.delete(flag_path(flags[0]))
     await ada.put(f"{flag_path(flags[1])}/rules/{rules[1]['id']}", json={"rule_type": "user_id", "rule_value": "ada"})
     assert (await ada.delete(segment_path)).status_code == 204

@@ -1,11 +1,11 @@
 /** Filters of a project's audit. The selection is in the URL. */
 
-import { NativeSelect, TextInput } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { AuditSearch } from "../../lib/auditFilter";
-import { useTyped } from "../../lib/useTyped";
 import { restore as texts } from "../../texts/restore";
 import classes from "../history/History.module.css";
+import { TypedInput } from "../shared/TypedInput";
 
 interface Props {
   readonly environments: readonly Environment[];
@@ -48,13 +48,14 @@ const ACTIONS = [
   "token.created",
   "token.deleted",
 ];
-const TYPING_MILLISECONDS = 300;
+const TEXT = { autoComplete: "off", spellCheck: false } as const;
+const TIME = { type: "datetime-local", miw: 0, className: classes.moment ?? "" } as const;
 
 export function AuditFilters({ environments, search, onChange }: Props) {
   const choose = (part: Readonly<Partial<Record<keyof AuditSearch, string>>>) => onChange({ ...search, ...part });
   return (
     <search className={classes.filters}>
-      <Typed label={texts.actor} value={search.actor} onChange={(actor) => choose({ actor })} />
+      <TypedInput {...TEXT} label={texts.actor} value={search.actor} onChange={(actor) => choose({ actor })} />
       <NativeSelect
         label={texts.action}
         value={search.action ?? ""}
@@ -64,7 +65,7 @@ export function AuditFilters({ environments, search, onChange }: Props) {
           ...ACTIONS.map((value) => ({ value, label: texts.actionName(value) })),
         ]}
       />
-      <Typed label={texts.flag} value={search.flag} onChange={(flag) => choose({ flag })} />
+      <TypedInput {...TEXT} label={texts.flag} value={search.flag} onChange={(flag) => choose({ flag })} />
       <NativeSelect
         label={texts.environment}
         value={search.environment ?? ""}
@@ -74,33 +75,8 @@ export function AuditFilters({ environments, search, onChange }: Props) {
           ...environments.map(({ key, name }) => ({ value: key, label: name })),
         ]}
       />
-      <TextInput
-        type="datetime-local"
-        miw={0}
-        label={texts.since}
-        value={search.since ?? ""}
-        onChange={(event) => choose({ since: event.currentTarget.value })}
-      />
-      <TextInput
-        type="datetime-local"
-        miw={0}
-        label={texts.until}
-        value={search.until ?? ""}
-        onChange={(event) => choose({ until: event.currentTarget.value })}
-      />
+      <TypedInput {...TIME} label={texts.since} value={search.since} onChange={(since) => choose({ since })} />
+      <TypedInput {...TIME} label={texts.until} value={search.until} onChange={(until) => choose({ until })} />
     </search>
-  );
-}
-
-function Typed(props: { label: string; value: string | undefined; onChange: (value: string) => void }) {
-  const { typed, type } = useTyped(props.value ?? "", TYPING_MILLISECONDS, props.onChange);
-  return (
-    <TextInput
-      label={props.label}
-      value={typed}
-      autoComplete="off"
-      spellCheck={false}
-      onChange={(event) => type(event.currentTarget.value)}
-    />
   );
 }

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { changesQuery } from "../../api/changes";
 import type { EnvironmentPath } from "../../api/client";
-import { flagsQuery } from "../../api/flags";
+import { flagQuery, flagsQuery } from "../../api/flags";
 import { changes as changeTexts } from "../../texts/changes";
 import { ChangeList } from "./ChangeList";
 
@@ -14,8 +14,13 @@ interface Props {
 }
 
 export default function ChangePages({ path, flagId }: Props) {
-  const { data: flags } = useQuery(flagsQuery(path));
-  const flagNames = useMemo(() => new Map(flags?.map((flag) => [flag.id, flag.name])), [flags]);
+  const { data: flags } = useQuery({ ...flagsQuery(path), enabled: flagId === undefined });
+  // It may be archived, and then it is not in the list.
+  const { data: flag } = useQuery({ ...flagQuery({ ...path, flag_id: flagId ?? "" }), enabled: flagId !== undefined });
+  const flagNames = useMemo(
+    () => new Map((flag ? [flag] : (flags ?? [])).map(({ id, name }) => [id, name])),
+    [flag, flags],
+  );
   return (
     <ChangeList
       changes={changesQuery(path, flagId)}

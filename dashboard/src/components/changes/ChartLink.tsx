@@ -27,7 +27,7 @@ export function ChartLink({ projectId, change, words }: Props) {
   const params = { projectId, environmentId: environment.id };
   const link = { size: "xs", "aria-label": texts.chartOf(words) } as const;
   const search = { at: change.at };
-  if (kind === "segment" || change.flag_id === null || change.action === "flag.deleted") {
+  if (kind === "segment" || change.flag_key === null) {
     return (
       <AnchorLink to={`${ENVIRONMENT}/history`} params={params} search={search} {...link}>
         {texts.chart}
@@ -35,9 +35,10 @@ export function ChartLink({ projectId, change, words }: Props) {
     );
   }
   return (
+    // By its key: the flag may have been deleted since.
     <AnchorLink
-      to={`${ENVIRONMENT}/flags/$flagId`}
-      params={{ ...params, flagId: change.flag_id }}
+      to={`${ENVIRONMENT}/flags/by-key/$flagKey`}
+      params={{ ...params, flagKey: change.flag_key }}
       search={{ ...search, tab: "history" }}
       {...link}
     >

@@ -27,7 +27,7 @@ interface Props extends DialogProps {
   readonly onCopied: () => void;
 }
 
-export default function CopyDialog(props: Props) {
+export function CopyDialog(props: Props) {
   return (
     <Modal title={texts.heading(props.pair.target.name)} opened={props.opened} onClose={props.onClose} size="lg">
       <Copy {...props} />
@@ -35,11 +35,11 @@ export default function CopyDialog(props: Props) {
   );
 }
 
-function Copy({ projectId, pair, keys, onClose, onLeaveOut, onCopied }: Props) {
+function Copy({ projectId, pair, keys, opened, onClose, onLeaveOut, onCopied }: Props) {
   const cache = useQueryClient();
   const [parts, setParts] = useState<Part[]>(PARTS);
   const body = { from: pair.origin.id, to: pair.target.id, flag_keys: [...keys], parts, dry_run: false };
-  const { data, error, isFetching } = useQuery(copyPreviewQuery(projectId, body));
+  const { data, error, isFetching } = useQuery(copyPreviewQuery(projectId, body, opened));
   const { mutateAsync: copy } = useCopyFlags(projectId);
   const form = useForm({ initialValues: {} });
   const refused = refusedKeys(error, keys);

@@ -90,7 +90,7 @@ function Step({ title, isDone, children }: StepProps) {
       </span>
       <div>
         <VisuallyHidden>{isDone ? texts.done(title) : texts.open(title)}</VisuallyHidden>
-        <Text fw={500} aria-hidden>
+        <Text fw={500} aria-hidden className="break">
           {title}
         </Text>
         {children && (

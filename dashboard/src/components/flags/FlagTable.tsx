@@ -30,8 +30,9 @@ export function FlagTable({ rows, search, chosen, favourites, on }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const narrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false });
   const [margin, setMargin] = useState(0);
-  useEffect(() => setMargin(list.current?.offsetTop ?? 0), []);
   const height = narrow ? 92 : 60;
+  // What is above the list has changed its height, too.
+  useEffect(() => setMargin(list.current?.offsetTop ?? 0), [height, rows]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: useCallback(() => height, [height]),
@@ -41,7 +42,7 @@ export function FlagTable({ rows, search, chosen, favourites, on }: Props) {
     scrollPaddingEnd: 24,
     getItemKey: useCallback((index: number) => rows[index]?.flag.id ?? index, [rows]),
   });
-  useEffect(() => virtual.measure(), [virtual]);
+  useEffect(() => virtual.measure(), [virtual, height]);
   const { current, wanted, onFocus, move } = useCurrentRow(rows.length, virtual.scrollToIndex);
   useListKeys({
     onSearch: () => search.current?.focus(),

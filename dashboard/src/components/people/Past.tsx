@@ -1,9 +1,10 @@
 /** What the history has of a user in one environment, lately or on a day. */
 
-import { Button, Group, NativeSelect, TextInput, Title } from "@mantine/core";
+import { Button, Group, NativeSelect, Title } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import { lastDays, type PersonSearch, weekday } from "../../lib/person";
 import { people as texts } from "../../texts/people";
+import { TypedInput } from "../shared/TypedInput";
 import { useNow } from "../shared/When";
 import { AnswerChangeList } from "./AnswerChangeList";
 import classes from "./People.module.css";
@@ -33,11 +34,11 @@ export function Past({ projectId, environments, environment, person, onSearch }:
           onChange={(event) => onSearch({ ...person, environment: event.currentTarget.value })}
           data={environments.map(({ key, name }) => ({ value: key, label: name }))}
         />
-        <TextInput
+        <TypedInput
           type="date"
           label={texts.otherDay}
-          value={person.day ?? ""}
-          onChange={(event) => onSearch({ ...person, day: event.currentTarget.value })}
+          value={person.day}
+          onChange={(day) => onSearch({ ...person, day })}
         />
       </div>
       <Days person={person} onSearch={onSearch} />

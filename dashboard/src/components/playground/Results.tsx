@@ -109,7 +109,8 @@ function Shown({ projectId, grid, view }: Props & { readonly view: View }) {
   const flagsAtOnce = Math.floor(CELLS_OF_A_USER / view.sides.length);
   const { users, flags } = texts.pageOf;
   return (
-    <>
+    // The details stay in view beside the answers, but never cover what is above them.
+    <div>
       <Group gap="lg" mb="xs">
         <Parts name={users} first={firstUser} size={USERS_AT_ONCE} all={view.users.length} onTurn={setFirstUser} />
         <Parts name={flags} first={firstFlag} size={flagsAtOnce} all={view.columns.length} onTurn={setFirstFlag} />
@@ -125,6 +126,6 @@ function Shown({ projectId, grid, view }: Props & { readonly view: View }) {
         {texts.keys}
       </Text>
       <Details projectId={projectId} grid={grid} place={place} />
-    </>
+    </div>
   );
 }

@@ -1,12 +1,24 @@
-/** An environment's name. A critical one is marked by shape and colour, so that it is not mistaken for another. */
+/**
+ * An environment's name. A critical one is marked by shape and colour, so that it is not mistaken for another. A long
+ * name is wrapped, or cut off where there is only one line.
+ */
 
 import { IconBroadcast, IconFlask } from "../shared/icons";
 import type { Environment } from "../../api/client";
 import classes from "./EnvironmentBadge.module.css";
 
-export function EnvironmentBadge({ environment }: { environment: Pick<Environment, "name" | "critical"> }) {
+interface Props {
+  readonly environment: Pick<Environment, "name" | "critical">;
+  readonly inOneLine?: boolean;
+}
+
+export function EnvironmentBadge({ environment, inOneLine = false }: Props) {
   return (
-    <span className={classes.badge} data-critical={environment.critical || undefined} title={environment.name}>
+    <span
+      className={classes.badge}
+      data-critical={environment.critical || undefined}
+      data-line={inOneLine || undefined}
+    >
       {environment.critical ? <IconBroadcast size={14} /> : <IconFlask size={14} />}
       <span className={classes.name}>{environment.name}</span>
     </span>

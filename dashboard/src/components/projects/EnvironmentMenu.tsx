@@ -15,6 +15,7 @@ import { HeaderMenu } from "../shell/HeaderMenu";
 import { MenuItemLink } from "../shared/links";
 
 const BASE = "/projects/$projectId/environments/$environmentId";
+const SECTIONS = ["history", "changes", "applications", "cleanup", "archived"] as const;
 
 interface Props {
   readonly projectId: string;
@@ -37,7 +38,10 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
       <span className={classes.slash} aria-hidden>
         /
       </span>
-      <HeaderMenu label={t.shell.switchEnvironment(current.name)} current={<EnvironmentBadge environment={current} />}>
+      <HeaderMenu
+        label={t.shell.switchEnvironment(current.name)}
+        current={<EnvironmentBadge environment={current} inOneLine />}
+      >
         <Menu.Label>{t.shell.environment}</Menu.Label>
         {environments.map((each) => {
           const params = { projectId, environmentId: each.id };
@@ -75,7 +79,6 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
 
 function useSection() {
   const ids = useMatches({ select: (matches) => matches.map((match) => match.fullPath as string) });
-  if (ids.includes(`${BASE}/history`)) return `${BASE}/history` as const;
-  if (ids.includes(`${BASE}/changes`)) return `${BASE}/changes` as const;
-  return BASE;
+  const section = SECTIONS.find((each) => ids.includes(`${BASE}/${each}`));
+  return section ? (`${BASE}/${section}` as const) : BASE;
 }

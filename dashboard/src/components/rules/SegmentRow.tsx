@@ -91,15 +91,16 @@ function Uses({ projectId, segment }: Pick<Props, "projectId" | "segment">) {
       </div>
       {uses && uses.length > 0 && (
         <ul className={classes.uses}>
-          {uses.map(({ environment_key: environmentKey, flag_key: flagKey }) => {
+          {uses.map(({ environment_key: environmentKey, flag_key: flagKey, archived }) => {
+            const here = "/projects/$projectId/environments/$environmentId";
             const environment = environments.find((each) => each.key === environmentKey);
             return (
               <li key={`${environmentKey} ${flagKey}`}>
                 {environment ? (
                   <AnchorLink
-                    to="/projects/$projectId/environments/$environmentId"
+                    to={archived ? `${here}/archived` : here}
                     params={{ projectId, environmentId: environment.id }}
-                    search={{ q: flagKey }}
+                    search={archived ? {} : { q: flagKey }}
                     className="break"
                   >
                     {texts.use(flagKey, environment.name)}
@@ -107,6 +108,7 @@ function Uses({ projectId, segment }: Pick<Props, "projectId" | "segment">) {
                 ) : (
                   texts.use(flagKey, environmentKey)
                 )}
+                {archived && texts.archived}
               </li>
             );
           })}

@@ -1,8 +1,9 @@
 /** A page: its title (also the document's), its actions and its content. */
 
-import { Container, Group, Stack, Text, Title } from "@mantine/core";
+import { Container, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTitle } from "../../lib/useTitle";
+import classes from "./Page.module.css";
 
 interface Props {
   readonly title: string;
@@ -16,8 +17,8 @@ export function Page({ title, intro, actions, size = 1160, children }: Props) {
   useTitle(title);
   return (
     <Container size={size} py="lg" pb={80}>
-      <Group justify="space-between" align="flex-start" mb="md" gap="sm" wrap="nowrap">
-        <Stack gap={2} miw={0}>
+      <div className={classes.head}>
+        <Stack gap={2} miw={0} className={classes.title}>
           <Title order={1} className="break" lts="-0.015em">
             {title}
           </Title>
@@ -28,7 +29,7 @@ export function Page({ title, intro, actions, size = 1160, children }: Props) {
           )}
         </Stack>
         {actions}
-      </Group>
+      </div>
       {children}
     </Container>
   );

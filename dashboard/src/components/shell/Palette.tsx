@@ -6,7 +6,7 @@ import "@mantine/spotlight/styles.css";
 import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, IconShield } from "../shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { environmentsQuery } from "../../api/environments";
 import { favouritesQuery } from "../../api/favourites";
 import { flagsQuery } from "../../api/flags";
@@ -15,7 +15,7 @@ import { projectsQuery } from "../../api/projects";
 import { ADMIN_PAGES } from "../../lib/adminPages";
 import { foundActions } from "../../lib/paletteFilter";
 import { favouritesFirst } from "../../lib/favourites";
-import { onPaletteWish } from "../../lib/paletteWish";
+import { onPaletteWish, takeTyped } from "../../lib/paletteWish";
 import { meantBy } from "../../lib/person";
 import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
@@ -37,14 +37,17 @@ export default function Palette(props: Props) {
     spotlight.open(); // it is only loaded when it was requested
     return onPaletteWish(spotlight.toggle);
   }, []);
+  const [query, setQuery] = useState("");
   const actions = useActions(props);
   const usersMeantBy = useUserActions(props);
   return (
     <Spotlight
       actions={actions}
       shortcut={null}
+      query={query}
+      onQueryChange={setQuery}
       // The list that is passed on is the one above.
-      filter={(query) => foundActions(query, actions, SHOWN_AT_ONCE, usersMeantBy(query))}
+      filter={() => foundActions(query, actions, SHOWN_AT_ONCE, usersMeantBy(query))}
       nothingFound={t.palette.nothing}
       highlightQuery
       scrollable
@@ -56,6 +59,8 @@ export default function Palette(props: Props) {
         leftSection: <IconSearch size={18} />,
         placeholder: t.palette.placeholder,
         "aria-label": t.palette.label,
+        // What was typed before the field was there.
+        onFocus: () => setQuery((typed) => takeTyped() || typed),
       }}
     />
   );

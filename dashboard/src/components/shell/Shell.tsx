@@ -2,7 +2,7 @@
 
 import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react-router";
 import { type RefObject, lazy, Suspense, useEffect, useRef, useState } from "react";
-import { onPaletteWish } from "../../lib/paletteWish";
+import { keepTyped, onPaletteWish, takeTyped } from "../../lib/paletteWish";
 import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";
 import { AdminSections } from "../administration/AdminSections";
@@ -13,7 +13,13 @@ import { SearchButton } from "./SearchButton";
 import { Sections } from "./Sections";
 import classes from "./Shell.module.css";
 
-const Palette = lazy(() => import("./Palette"));
+const Palette = lazy(() => {
+  keepTyped();
+  return import("./Palette").catch((error: unknown) => {
+    takeTyped();
+    throw error;
+  });
+});
 
 export function Shell() {
   const { projectId, environmentId } = useParams({ strict: false });

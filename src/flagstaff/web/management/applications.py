@@ -96,13 +96,14 @@ class UsageQuery(BaseModel):
 
 
 class MissingFlagOut(BaseModel):
-    """A flag that does not exist but is asked for."""
+    """A flag that is asked for but not answered, because it does not exist or is archived."""
 
     key: str
     asked_by: dict[str, int] = Field(
         description='How often each application asked for it; `""` stands for evaluations of this one flag here.'
     )
     asked_at: Moment
+    archived: bool = Field(description="Whether it exists and is archived.")
 
 
 class UsageOut(BaseModel):
@@ -171,10 +172,15 @@ async def find_usage(
     actor: CurrentActor,
     applications: Service,
 ) -> Response:
-    """Which flags are asked for and do not exist, and which exist and nobody asked for by their keys."""
+    """Which flags are asked for and not answered, and which exist and nobody asked for by their keys."""
     usage = await applications.find_usage(actor, project_id, env_id, query.days)
     missing = [
-        {"key": each.key, "asked_by": dict(each.asked_by), "asked_at": format_moment(each.asked_at)}
+        {
+            "key": each.key,
+            "asked_by": dict(each.asked_by),
+            "asked_at": format_moment(each.asked_at),
+            "archived": each.is_archived,
+        }
         for each in usage.missing
     ]
     return json_response({"since": format_moment(usage.since), "missing": missing, "unasked": list(usage.unasked)})

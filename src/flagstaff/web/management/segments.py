@@ -40,6 +40,7 @@ class SegmentUse(BaseModel):
 
     environment_key: str
     flag_key: str
+    archived: bool = Field(description="Whether the flag is archived. Its rules count until it is deleted.")
 
 
 class NewSegment(Body):
@@ -133,7 +134,12 @@ async def get_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segme
 async def list_flags_in_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
     """The flags with a rule for the segment, by the keys of their environments and their own."""
     found = await segments.list_flags_in(actor, project_id, segment_id)
-    return json_response([{"environment_key": environment, "flag_key": flag} for environment, flag in found])
+    return json_response(
+        [
+            {"environment_key": each.environment_key, "flag_key": each.flag_key, "archived": each.is_archived}
+            for each in found
+        ]
+    )
 
 
 @router.put(

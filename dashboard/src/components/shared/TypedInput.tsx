@@ -1,0 +1,16 @@
+/** A field whose value is used after a pause in typing, so that half a text or a year asks for nothing. */
+
+import { TextInput, type TextInputProps } from "@mantine/core";
+import { useTyped } from "../../lib/useTyped";
+
+interface Props extends Pick<TextInputProps, "label" | "type" | "miw" | "className" | "autoComplete" | "spellCheck"> {
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+const TYPING_MILLISECONDS = 300;
+
+export function TypedInput({ value, onChange, ...field }: Props) {
+  const { typed, type } = useTyped(value ?? "", TYPING_MILLISECONDS, onChange);
+  return <TextInput {...field} value={typed} onChange={(event) => type(event.currentTarget.value)} />;
+}
