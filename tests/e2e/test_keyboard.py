@@ -366,12 +366,12 @@ async def test_sticky_headers_never_hide_the_focus_when_tabbing_back(
     ada: Person, flag: Json, keyboard: Keyboard
 ) -> None:
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
-    for number in range(20):
+    for number in range(10):
         await ada.api.create_flag(environment, name=f"Flag {number}", key=f"flag-{number}")
     page = ada.page
-    await page.set_viewport_size({"width": 1280, "height": 500})
+    await page.set_viewport_size({"width": 1280, "height": 400})
     await page.goto(environment_page(environment))
-    await keyboard.go_to(page.get_by_role("link", name="Flag 9", exact=True))
+    await keyboard.go_to(page.get_by_role("link", name="Flag 3", exact=True))
     await keyboard.go_to(page.get_by_role("searchbox"), "Shift+Tab")
 
 
