@@ -12,7 +12,7 @@ export interface PageOf<E extends Entry> {
 
 /** How many entries to ask for at once, which is the most that the API returns. */
 export const MOST_NEW = 100;
-const MOST_ON_FIRST_PAGE = 500;
+const MOST_ON_FIRST_PAGE = 200;
 /** Instances record their evaluations in batches, so that an entry can be older than one that was there before it. */
 const LATE_MILLISECONDS = 5_000;
 

@@ -35,7 +35,7 @@ export function useHistoryPages<E extends Evaluation | FlagEvaluation>(
     if (pages) {
       cache.setQueryData<Pages>(key, { ...known, pages: [...pages] });
     } else {
-      cache.setQueryData<Pages>(key, { pages: [await load({ limit: PAGE }, signal)], pageParams: [""] });
+      cache.setQueryData<Pages>(key, { pages: [await load({ limit: MOST_NEW }, signal)], pageParams: [""] });
     }
   }
 
