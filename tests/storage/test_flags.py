@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.lists import Window
 from flagstaff.storage.database import Database
-from flagstaff.storage.flags import delete_flag, get_flag, list_flags, update_flag
+from flagstaff.storage.flags import delete_flag, get_flag, list_flags, list_keys_of, update_flag
 from flagstaff.storage.rules import list_rules
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_environment, make_flag, make_project, make_rule, store_all
@@ -33,6 +34,19 @@ async def test_a_flag_is_not_found_off_its_path(database: Database, stored: Stor
             with pytest.raises(Error) as refusal:
                 await get_flag(connection, *path)
             assert refusal.value.code is Code.NOT_FOUND
+
+
+async def test_keys_are_sorted_by_their_characters_in_a_database_of_any_language(
+    database: Database, stored: Stored, caplog: pytest.LogCaptureFixture
+) -> None:
+    keys = ["ab", "a-c", "a.b", "a_d", "a1"]
+    await store_all(database, *(make_flag(stored.environment, key=key) for key in keys))
+    with caplog.at_level("INFO", "sqlalchemy.engine"):
+        async with database.read() as connection:
+            found = await list_keys_of(connection, [stored.environment.id], Window(10, ("a-",)), "a")
+    assert list(found) == sorted(keys)
+    # English would sort "ab" before "a-c". The tests' databases know no language, so the statement has to be looked at.
+    assert ('COLLATE "C"' in caplog.text) is database.is_postgresql
 
 
 async def test_a_flag_is_found_as_it_was_written(database: Database, stored: Stored) -> None:

@@ -17,7 +17,7 @@ from flagstaff.domain.variants import Variant, encode_value
 from flagstaff.pacing import collect
 from flagstaff.storage import tables
 from flagstaff.storage.database import some_at_a_time, unique_or, write_many
-from flagstaff.storage.lists import Listing, containing
+from flagstaff.storage.lists import ByCode, Listing, containing
 
 _columns = tables.flags.c
 _flag = sa.select(
@@ -75,15 +75,16 @@ _live_prerequisites = _prerequisites.where(_live)
 _variants = sa.select(_columns.key, _columns.variants).where(_of_keys, _live)
 _all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _live)
 _all_archived_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _archived)
+_key_by_code = ByCode(_columns.key)
 _of_environments = Listing(
-    sa.select(_columns.key)
+    sa.select(_key_by_code)
     .distinct()
     .where(
         _columns.environment_id.in_(sa.bindparam("environments", expanding=True)),
         _live,
         _columns.key.ilike(sa.bindparam("like", type_=sa.Text), escape="\\"),
     ),
-    (_columns.key,),
+    (_key_by_code,),
 )
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
 _count_live = _count.where(_live)
@@ -174,7 +175,7 @@ async def list_keys_of(
 ) -> Sequence[str]:
     """The different keys that contain a text, ignoring case, of the flags of some environments that are not archived.
 
-    They are in the order of the database.
+    They are in the order of the codes of their characters.
     """
     values = {"environments": list(environment_ids), "like": containing(text)}
     rows = await _of_environments.rows(connection, window, values)

@@ -6,6 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from flagstaff.domain.lists import Window
 
@@ -16,6 +19,26 @@ def containing(text: str) -> str:
     """The pattern of whatever contains a text, for LIKE with a backslash as its escape."""
     escaped = re.sub(r"([\\%_])", r"\\\1", text)
     return f"%{escaped}%"
+
+
+class ByCode(FunctionElement[str]):
+    """A text that is sorted by the codes of its characters, as clients sort it that merge several lists.
+
+    PostgreSQL sorts as the language of the database does, where `ab` can be before `a-c`. SQLite sorts by codes.
+    """
+
+    inherit_cache = True
+    type = sa.Text()
+
+
+@compiles(ByCode)
+def _plain(element: ByCode, compiler: SQLCompiler, **options: Any) -> str:
+    return compiler.process(element.clauses, **options)
+
+
+@compiles(ByCode, "postgresql")
+def _collated(element: ByCode, compiler: SQLCompiler, **options: Any) -> str:
+    return f'({compiler.process(element.clauses, **options)} COLLATE "C")'
 
 
 class Listing:
