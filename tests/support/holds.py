@@ -51,12 +51,12 @@ async def watch_holds(pause_seconds: float = 0) -> AsyncIterator[Holds]:
     try:
         yield holds
     finally:
-        units += [_time_unit() for _ in range(5)]
-        holds.unit = sorted(units)[len(units) // 2]
-        gc.enable()
         await asyncio.sleep(0)
         watching.cancel()
         await asyncio.wait([watching])
+        units += [_time_unit() for _ in range(5)]  # nobody watches this any more
+        holds.unit = sorted(units)[len(units) // 2]
+        gc.enable()
 
 
 def _time_unit() -> float:

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 from typing import TypeVar
 
 MAX_PREREQUISITES = 20
@@ -61,20 +60,8 @@ def find_cyclic(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, set
 
     `needs` are the flags that each flag needs, by key.
     """
-    users, missing = defaultdict(list), {}
-    for key, needed in needs.items():
-        missing[key] = len(needed)
-        for other in needed:
-            users[other].append(key)
-        yield
-    free = [key for key in {*users, *needs} if not missing.get(key)]
-    for key in free:  # grows meanwhile
-        for user in users[key]:
-            missing[user] -= 1
-            if not missing[user]:
-                free.append(user)
-        yield
-    return {key for key, count in missing.items() if count}
+    ordered = yield from _sort(needs)
+    return needs.keys() - ordered
 
 
 def _way_back(came_from: Mapping[str, str], key: str, start: str) -> Iterator[str]:
@@ -95,6 +82,27 @@ def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> 
     return waiting
 
 
-def in_order(needs: Mapping[str, Sequence[str]]) -> list[str]:
-    """The keys of the flags with prerequisites, each after those that it needs; raises graphlib.CycleError."""
-    return [key for key in TopologicalSorter(needs).static_order() if key in needs]
+def in_order(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[str]]:
+    """The keys of the flags with prerequisites, each after those that it needs; in small steps.
+
+    Those that `find_cyclic` finds come last. None are stored: prerequisites in a cycle are refused.
+    """
+    ordered = yield from _sort(needs)
+    return [*ordered, *sorted(needs.keys() - ordered)]
+
+
+def _sort(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[str]]:
+    users, missing = defaultdict(list), {}
+    for key, needed in needs.items():
+        missing[key] = len(needed)
+        for other in needed:
+            users[other].append(key)
+        yield
+    free = [key for key in {**users, **needs} if not missing.get(key)]
+    for key in free:  # grows meanwhile
+        for user in users[key]:
+            missing[user] -= 1
+            if not missing[user]:
+                free.append(user)
+        yield
+    return [key for key in free if key in needs]

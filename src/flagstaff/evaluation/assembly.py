@@ -6,7 +6,6 @@ An environment may have thousands of flags.
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import CycleError
 from itertools import accumulate
 from typing import Any, cast
 
@@ -204,13 +203,12 @@ def _needs(
     yield
     by_key = {each.layout.key: (position, each) for position, each in enumerate(recorded)}
     fixed = {each.layout.key: each.layout.default.enabled for each in constant}
-    others = {key: [need.flag_key for need in recorded[at].prerequisites] for key, at in positions.items()}
-    try:
-        order = in_order(others)
-    except CycleError:  # refused when prerequisites are stored
-        order = sorted(positions)
+    others = {}
+    for key, at in positions.items():
+        others[key] = [need.flag_key for need in recorded[at].prerequisites]
+        yield
     found = []
-    for key in order:
+    for key in (yield from in_order(others)):
         needs = []
         for place, each in enumerate(recorded[positions[key]].prerequisites):
             position, other = by_key.get(each.flag_key, (None, None))

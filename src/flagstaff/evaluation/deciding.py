@@ -48,9 +48,13 @@ def prepare(flag_set: FlagSet, keys: Iterable[str]) -> Generator[None, None, Dec
     return decider
 
 
-def needs_of(flag_set: FlagSet) -> dict[str, list[str]]:
-    """The flags of a set, each with those that it needs directly, by key."""
-    return {key: [each.flag_key for each in targeted.flag.prerequisites] for key, targeted in flag_set.flags.items()}
+def needs_of(flag_set: FlagSet) -> Generator[None, None, dict[str, list[str]]]:
+    """The flags of a set, each with those that it needs directly, by key; in small steps."""
+    needs = {}
+    for key, targeted in flag_set.flags.items():
+        needs[key] = [each.flag_key for each in targeted.flag.prerequisites]
+        yield
+    return needs
 
 
 def free(flag_set: FlagSet) -> Iterator[None]:

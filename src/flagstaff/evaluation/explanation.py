@@ -19,7 +19,7 @@ def explain(flag_set: FlagSet, subject: Subject, keys: Sequence[str]) -> Iterato
     None stands for a step on the way to the next trace. The flags are used up.
     """
     tracer = Tracer(flag_set.environment.key, subject, flag_set.segments)
-    needs = needs_of(flag_set)
+    needs = yield from needs_of(flag_set)
     for start in range(0, len(keys), FLAGS_AT_ONCE):
         some = keys[start : start + FLAGS_AT_ONCE]
         known = [key for key in with_needed(needs, some) if key in flag_set.flags]

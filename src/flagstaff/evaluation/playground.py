@@ -40,7 +40,7 @@ def decide_for_each(
     None stands for a step on the way to the next flag. The flags are used up.
     """
     known = [key for key in keys if key in flag_set.flags]
-    needs = needs_of(flag_set)
+    needs = yield from needs_of(flag_set)
     for start in range(0, len(known), FLAGS_AT_ONCE):
         some = known[start : start + FLAGS_AT_ONCE]
         decider = yield from prepare(flag_set, with_needed(needs, some))

@@ -1,6 +1,6 @@
 """Bulk actions: the same change to many flags of an environment, in one transaction, or to none of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from flagstaff.domain.changes import Actor, Change, change_of
 from flagstaff.domain.errors import Code, Error, FieldError
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.moments import later_than
-from flagstaff.pacing import collect
+from flagstaff.pacing import collect, in_pieces
 from flagstaff.services.access import open_environment, scope_of
 from flagstaff.services.references import list_needs
 from flagstaff.storage import flags
@@ -77,8 +77,8 @@ async def _plan(
         raise Error(Code.NOT_FOUND, "Some of the flags do not exist. Nothing was changed.", fields=missing)
     users = await _users_that_stay(connection, environment_id, found) if action is BulkAction.ARCHIVE else {}
     pairs = await collect(_pair(present[each], action, tags, now) for each in flag_ids)
-    reasons = ((place, reason_against(before, after, users)) for place, (before, after) in enumerate(pairs))
-    mistakes = [FieldError(f"flags.{place}", reason) for place, reason in reasons if reason is not None]
+    reasons = await collect(reason_against(before, after, users) for before, after in pairs)
+    mistakes = [FieldError(f"flags.{place}", reason) for place, reason in enumerate(reasons) if reason is not None]
     if mistakes:
         raise Error(
             Code.CONFLICT, f"{len(mistakes)} of the flags cannot be changed. Nothing was changed.", fields=mistakes
@@ -98,10 +98,14 @@ async def _users_that_stay(
     going = {flag.key for flag in chosen}
     needs = await list_needs(await flags.list_prerequisites(connection, environment_id, with_archived=False))
     users: dict[str, list[str]] = {}
-    pairs = await collect((key, going.intersection(needed)) for key, needed in needs.items() if key not in going)
-    for key, needed in pairs:
-        for each in needed:
-            users.setdefault(each, []).append(key)
+
+    def find() -> Generator[None]:
+        for key, needed in needs.items():
+            for each in going.intersection(needed) if key not in going else ():
+                users.setdefault(each, []).append(key)
+            yield
+
+    await in_pieces(find())
     return users
 
 

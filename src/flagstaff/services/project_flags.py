@@ -1,9 +1,9 @@
 """The flags of all environments of a project, side by side."""
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor
@@ -14,12 +14,11 @@ from flagstaff.pacing import in_pieces
 from flagstaff.services.access import open_project
 from flagstaff.storage import environments
 from flagstaff.storage.database import Connection, Database
-from flagstaff.storage.project_flags import compare, list_in_brief, list_keys
+from flagstaff.storage.project_flags import compare, in_parts, list_in_brief, list_keys
 
 # A statement's result is received at once, and others wait for the event loop meanwhile.
 _KEYS_AT_ONCE = 1_000
 _COMPARED_AT_ONCE = 2_000
-_READ_AT_ONCE = 500
 
 Found = dict[str, tuple[Aspect, ...]]
 """Keys in their order, with what differs."""
@@ -39,9 +38,8 @@ class ProjectFlags:
             await open_project(connection, actor, project_id, Permission.FLAGS_READ)
             ids = [each.id for each in await environments.list_environments(connection, project_id)]
             found = await _find(connection, ids, wanted, window)
-            parts = _parts(list(found), _READ_AT_ONCE, ids)
-            read = [await list_in_brief(connection, ids, keys) for keys in parts]
-        return await in_pieces(_assemble(found, chain.from_iterable(read), ids))
+            read = await list_in_brief(connection, ids, list(found))
+        return await in_pieces(_assemble(found, read, ids))
 
 
 async def _find(connection: Connection, ids: Sequence[UUID], wanted: ProjectFlagFilter, window: Window) -> Found:
@@ -51,7 +49,7 @@ async def _find(connection: Connection, ids: Sequence[UUID], wanted: ProjectFlag
     found: Found = {}
     while True:
         keys = await _list_candidates(connection, ids, wanted, after, at_once)
-        for part in _parts(keys, _COMPARED_AT_ONCE, ids):
+        for part in in_parts(keys, _COMPARED_AT_ONCE, ids):
             compared = await compare(connection, ids, part)
             found |= {key: compared[key] for key in part if key in compared and (compared[key] or not wanted.differs)}
             if limit is not None and len(found) >= limit:
@@ -68,12 +66,6 @@ async def _list_candidates(
     if wanted.key is not None:
         return [wanted.key] if wanted.key > after else []
     return await list_keys(connection, ids, wanted.text, after, at_once)
-
-
-def _parts(keys: Sequence[str], flags: int, ids: Sequence[UUID]) -> Iterator[Sequence[str]]:
-    """The keys in parts that have about so many flags."""
-    size = max(1, flags // max(1, len(ids)))
-    return (keys[place : place + size] for place in range(0, len(keys), size))
 
 
 def _assemble(

@@ -44,6 +44,7 @@ async def plan_restore(
         require(member, Permission.SEGMENTS_WRITE)
         return [await _plan_segment(connection, change, verb, now, if_unchanged=if_unchanged)]
     if kind not in ("flag", "rule"):
+        require(member, Permission.AUDIT_READ)  # only who may see the change is told what it is
         raise unrestorable("Only changes of flags, rules and segments can be restored.")
     environment_id, project_id, flag_id = change.scope.environment_id, change.scope.project_id, change.scope.flag_id
     assert environment_id is not None

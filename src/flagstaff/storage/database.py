@@ -29,7 +29,7 @@ _NOT_KNOWN = "The connection to the database was lost, and it is not known wheth
 
 CONFIGURATION_FILE = "flagstaff.sqlite"
 HISTORY_FILE = "history.sqlite"
-_ROWS_AT_ONCE = 50
+_ROWS_AT_ONCE = 16
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """The flags of several environments by key, compared by the database: no flag is read to find those that differ."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from flagstaff.storage import tables
 from flagstaff.storage.lists import containing
 
 _BETWEEN_FIELDS, _BETWEEN_RULES = "\x1f", "\x1e"
+_READ_AT_ONCE = 500  # a statement's result is received at once, and others wait for the event loop meanwhile
 
 _flags, _rules = tables.flags.c, tables.rules.c
 _within = _flags.environment_id.in_(sa.bindparam("environments", expanding=True))
@@ -111,8 +113,17 @@ async def list_in_brief(
     connection: AsyncConnection, environment_ids: Sequence[UUID], keys: Sequence[str]
 ) -> Iterator[FlagInBrief]:
     """The flags with these keys, archived or not, in no particular order; converted when read."""
-    rows = await connection.execute(_in_brief, {"environments": environment_ids, "keys": keys})
-    return map(_from_row, rows)
+    read = [
+        await connection.execute(_in_brief, {"environments": environment_ids, "keys": some})
+        for some in in_parts(keys, _READ_AT_ONCE, environment_ids)
+    ]
+    return map(_from_row, chain.from_iterable(read))
+
+
+def in_parts(keys: Sequence[str], flags: int, environment_ids: Sequence[UUID]) -> Iterator[Sequence[str]]:
+    """The keys in parts that have about so many flags."""
+    size = max(1, flags // max(1, len(environment_ids)))
+    return (keys[place : place + size] for place in range(0, len(keys), size))
 
 
 def _from_row(row: Sequence[Any]) -> FlagInBrief:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.domain.prerequisites import find_cycle, find_cyclic
+from flagstaff.domain.prerequisites import find_cycle, find_cyclic, in_order
 from tests.support.steps import finish
 
 
@@ -22,3 +22,20 @@ def test_flags_that_lead_to_a_cycle_are_found(needs: dict[str, str], cyclic: str
     lists = {key: list(needed) for key, needed in needs.items()}
     assert finish(find_cyclic(lists)) == set(cyclic)
     assert {key for key in lists if find_cycle(lists, key)} <= set(cyclic)
+
+
+@pytest.mark.parametrize(
+    ("needs", "order"),
+    [
+        ({}, ""),
+        ({"a": "bx", "b": "cx", "c": "x"}, "cba"),
+        ({"b": "a", "a": "b", "c": "a", "d": "x", "e": "d"}, "deabc"),
+    ],
+)
+def test_each_flag_comes_after_those_that_it_needs_and_a_cycle_comes_last(needs: dict[str, str], order: str) -> None:
+    assert finish(in_order({key: list(needed) for key, needed in needs.items()})) == list(order)
+
+
+def test_the_order_of_thousands_of_flags_is_found_in_small_steps() -> None:
+    needs = {f"flag-{at}": [f"flag-{other}" for other in range(max(0, at - 20), at)] for at in range(2_000)}
+    assert sum(1 for _ in in_order(needs)) >= len(needs)

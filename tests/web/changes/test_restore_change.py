@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from contextlib import AsyncExitStack
 from typing import Any, get_args
 
 import httpx
@@ -12,6 +13,7 @@ from flagstaff.web.management.changes import Action
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import record_less
 from tests.support.members import join
+from tests.support.tokens import issue
 
 RED, BLUE = ({"key": key, "weight": 500, "value": key} for key in ("red", "blue"))
 CONDITION = {"attribute": "plan", "operator": "in", "values": ["gold"], "case_insensitive": False, "negate": False}
@@ -86,6 +88,16 @@ async def test_roles_restore_what_they_may_change(
     await join(flagstaff, project, eve, "viewer", {"production": "editor"})
     answers = [(await restore(eve, project, change)).status_code for change in changes.values()]
     assert answers == [200, 200, 200, 403]  # a segment is everywhere
+
+
+async def test_a_token_is_not_told_what_kind_of_change_it_may_not_see(
+    flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, project: Json, environment: Json
+) -> None:
+    change = await latest(ada, project)
+    path, here = f"{project_path(project)}/tokens", {"environments": [environment["id"]]}
+    token = await issue(flagstaff, callers, path, ada, "audit:read", "flags:write", **here)
+    answer = await restore(token, project, change)
+    assert (answer.status_code, answer.json()["permission"]) == (403, "audit:read")
 
 
 async def test_an_invalid_body_is_refused_by_name(ada: Caller, project: Json, environment: Json) -> None:

@@ -54,12 +54,12 @@ def translating(
     translated = {}
     for key, targeted in flags.items():
         translated[key] = yield from _translating_flag(targeted, setting)
-    needs = {
-        key: [each.flag_key for each in targeted.flag.prerequisites]
-        for key, targeted in flags.items()
-        if targeted.flag.enabled and targeted.flag.prerequisites
-    }
-    for key in in_order(needs):
+    needs = {}
+    for key, targeted in flags.items():
+        if targeted.flag.enabled and targeted.flag.prerequisites:
+            needs[key] = [each.flag_key for each in targeted.flag.prerequisites]
+        yield
+    for key in (yield from in_order(needs)):
         translated[key] = _with_dependencies(flags[key].flag, flags, translated)
         yield
     for key, each in translated.items():

@@ -1,5 +1,6 @@
 """HTTP of the flags that may be removed."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -10,9 +11,9 @@ from starlette.responses import Response
 from flagstaff.domain.cleanup import Candidate, CleanupFilter, Reason
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
-from flagstaff.services.cleanup import LIMIT_MAX, Cleanup
+from flagstaff.services.cleanup import LIMIT_MAX, CandidatesPage, Cleanup
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response
+from flagstaff.web.edge.responses import encode_json, json_stream
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.history import ENVIRONMENT
 from flagstaff.web.management.ids import Id
@@ -108,15 +109,21 @@ async def list_cleanup_candidates(
     """
     wanted = CleanupFilter(query.days, query.reason, query.kept)
     page = await cleanup.list_candidates(actor, project_id, env_id, wanted, after=query.after or "", limit=query.limit)
-    return json_response(
-        {
-            "since": format_moment(page.since),
-            "history_since": _moment(page.history_since),
-            "hidden_environments": page.hidden_environments,
-            "candidates": [_view(each) for each in page.candidates],
-            "next_after": page.next_after,
-        }
-    )
+    return json_stream(_encode(page))
+
+
+def _encode(page: CandidatesPage) -> Iterator[bytes]:
+    """The response's JSON in small pieces."""
+    told = {
+        "since": format_moment(page.since),
+        "history_since": _moment(page.history_since),
+        "hidden_environments": page.hidden_environments,
+        "next_after": page.next_after,
+    }
+    yield encode_json(told)[:-1] + b',"candidates":['
+    for place, each in enumerate(page.candidates):
+        yield (b"," if place else b"") + encode_json(_view(each))
+    yield b"]}"
 
 
 def _view(candidate: Candidate) -> dict[str, Any]:
