@@ -25,6 +25,7 @@ DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_PICTURE = re.compile(r'(?:src|srcset)="([^"]+)"')
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 _SETTING_ROW = re.compile(r"^\| `(FLAGSTAFF_\w+)` \| (.+?) \| (.+) \|$", re.MULTILINE)
@@ -43,7 +44,7 @@ def anchors(paper: Path) -> set[str]:
 
 
 def broken_links(paper: Path) -> Iterator[str]:
-    for link in _LINK.findall(prose(paper)):
+    for link in [*_LINK.findall(prose(paper)), *_PICTURE.findall(prose(paper))]:
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = link.partition("#")

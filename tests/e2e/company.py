@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import sqlalchemy as sa
+
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.settings import Settings
+from flagstaff.storage import tables
+from flagstaff.storage.database import Database
 from flagstaff.storage.flags import create_flag
 from tests.support.api import Caller, Json
 from tests.support.builders import make_flag
 from tests.support.history import Record, make_batch, write
 from tests.support.sessions import log_in
+from tests.support.stores import Store
 
 EMAIL = "ada@acme.com"
 PASSWORD = "correct horse battery staple"
@@ -133,6 +138,23 @@ async def _live_through_a_day(flagstaff: Flagstaff, shop: Json) -> None:
         flagstaff.database,
         make_batch(environment.environment_id, environment.layout, *sorted(records, key=itemgetter(0))),
     )
+
+
+async def grow_old(store: Store, project: Json, days: int) -> None:
+    """Let a project's flags have been created and changed so many days ago."""
+    at = datetime.now(UTC) - timedelta(days=days)
+    changes, flags, environments = tables.changes, tables.flags, tables.environments
+    project_id = UUID(project["id"])
+    within = sa.select(environments.c.id).where(environments.c.project_id == project_id)
+    database = Database(store.database_url, store.data_directory)
+    try:
+        async with database.transaction() as transaction:
+            of_project = changes.c.project_id == project_id
+            await transaction.connection.execute(changes.update().where(of_project).values(at=at))
+            old = flags.update().where(flags.c.environment_id.in_(within)).values(created_at=at, updated_at=at)
+            await transaction.connection.execute(old)
+    finally:
+        await database.close()
 
 
 if __name__ == "__main__":

@@ -1,22 +1,39 @@
-"""Regenerates the screenshots in docs/images, with a real server, realistic data and a real browser."""
+"""Regenerates the screenshots in docs/images, with a real server, realistic data and a real browser.
+
+Each is taken in both colour schemes; those in the dark one end in `-dark`.
+"""
 
 import asyncio
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import httpx
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from flagstaff.settings import Settings
 from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
-from tests.e2e.company import EMAIL, PASSWORD, found
+from tests.e2e.company import EMAIL, PASSWORD, found, grow_old
 from tests.e2e.people import Person, environment_page, flag_page
+from tests.support.api import Json
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
+USERS = "user_id,email\nuser-1007,\nuser-1012,linus@acme.com\nuser-1031,\nuser-1044,grace@partner.example\n"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A page, and what is done there before it is pictured."""
+
+    name: str
+    path: str
+    act: Callable[[Person], Awaitable[None]] | None = None
+    height: int = 760
 
 
 async def main() -> None:
@@ -30,45 +47,73 @@ async def main() -> None:
         await found(Settings.load({"FLAGSTAFF_DATA_DIR": str(store.data_directory)}))
         async with ServerProcess(store) as server, async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            await _take_all(browser, server.url)
+            await _take_all(browser, server.url, store)
             await browser.close()
 
 
-async def _take_all(browser: Browser, url: str) -> None:
+async def _take_all(browser: Browser, url: str, store: Store) -> None:
     async with httpx.AsyncClient(base_url=url) as client:
         answer = await client.post("/auth/login", json={"email": EMAIL, "password": PASSWORD})
         token = answer.raise_for_status().json()["token"]
         client.headers["authorization"] = f"Bearer {token}"
         shop = (await client.get("/api/projects")).json()[0]
-        environments = (await client.get(f"/api/projects/{shop['id']}/environments")).json()
-        production = next(each for each in environments if each["key"] == "production")
-        place = environment_page({**production, "project_id": shop["id"]})
-        checkout = (await client.get(f"/api{place}/flags")).json()[0]
-    await _take(browser, url, token, "flags", "light", place)
-    await _take(browser, url, token, "flag", "dark", flag_page(checkout), ask="linus@acme.com")
-    await _take(browser, url, token, "history", "light", f"{flag_page(checkout)}?tab=history")
-    await _take(browser, url, token, "environments", "light", f"/projects/{shop['id']}/flags")
-    await _take(browser, url, token, "changes", "dark", f"{flag_page(checkout)}?tab=changes")
+        listed = (await client.get(f"/api/projects/{shop['id']}/environments")).json()
+        environments = {each["key"]: {**each, "project_id": shop["id"]} for each in listed}
+        checkout = (await client.get(f"/api{environment_page(environments['production'])}/flags")).json()[0]
+    for picture in _pictures(shop, environments, checkout):
+        await _take(browser, url, token, picture)
+    await grow_old(store, shop, 40)
+    await _take(browser, url, token, Picture("cleanup", f"{environment_page(environments['production'])}/cleanup"))
 
 
-async def _take(
-    browser: Browser, url: str, token: str, name: str, scheme: Literal["light", "dark"], path: str, *, ask: str = ""
-) -> None:
-    viewport = {"width": 1280, "height": 1080 if ask else 760}
-    options = {"color_scheme": scheme, "device_scale_factor": 1.5, "viewport": viewport}
+def _pictures(shop: Json, environments: dict[str, Json], checkout: Json) -> list[Picture]:
+    project, flag = f"/projects/{shop['id']}", flag_page(checkout)
+    pair = f"from={environments['staging']['id']}&to={environments['production']['id']}"
+    return [
+        Picture("flags", environment_page(environments["production"])),
+        Picture("flag", flag, _evaluate, 1080),
+        Picture("history", f"{flag}?tab=history"),
+        Picture("changes", f"{flag}?tab=changes"),
+        Picture("environments", f"{project}/flags"),
+        Picture("compare", f"{project}/compare?{pair}"),
+        Picture("user", f"{project}/user?email=linus@acme.com"),
+        Picture("playground", f"{project}/playground", _ask, 860),
+        Picture("audit", f"{project}/audit"),
+    ]
+
+
+async def _evaluate(person: Person) -> None:
+    await person.page.get_by_role("textbox", name="Email").fill("linus@acme.com")
+    await person.press("Evaluate")
+    await person.page.get_by_role("list", name="Why").wait_for()
+
+
+async def _ask(person: Person) -> None:
+    await person.page.get_by_label("Users", exact=True).fill(USERS)
+    await person.press("Show answers")
+    await person.page.get_by_role("gridcell").nth(8).click()
+
+
+async def _take(browser: Browser, url: str, token: str, picture: Picture) -> None:
+    await _take_in(browser, url, token, picture, "light")
+    await _take_in(browser, url, token, picture, "dark")
+
+
+async def _take_in(browser: Browser, url: str, token: str, picture: Picture, scheme: Literal["light", "dark"]) -> None:
+    options = {"color_scheme": scheme, "viewport": {"width": 1280, "height": picture.height}}
     async with Person(browser, url, **options) as person:
         person.email = EMAIL
         await person.use_token(token)
         await person.without_events()
-        await person.page.goto(path)
-        await person.page.get_by_role("switch").first.wait_for()
+        await person.page.goto(picture.path)
+        await expect(person.page.locator("main li, main tr, main [role=row], textarea").first).to_be_visible()
+        await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
         await person.page.wait_for_load_state("networkidle")
-        if ask:
-            await person.page.get_by_role("textbox", name="Email").fill(ask)
-            await person.press("Evaluate")
-            await person.page.get_by_role("list", name="Why").wait_for()
+        if picture.act:
+            await picture.act(person)
             await person.page.wait_for_load_state("networkidle")
-        await person.page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
+        ending = "" if scheme == "light" else "-dark"
+        await person.page.screenshot(path=IMAGES / f"{picture.name}{ending}.png", animations="disabled")
 
 
 if __name__ == "__main__":

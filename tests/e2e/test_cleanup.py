@@ -1,35 +1,14 @@
 """The flags that may be removed: why, what that alters, and the text of a pull request."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
-from uuid import UUID
 
-import sqlalchemy as sa
 from playwright.async_api import expect
 
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
 from tests.e2e.accessibility import check_in_both_schemes, stays_within
+from tests.e2e.company import grow_old
 from tests.e2e.people import Person, environment_page, flag_page
-from tests.support.api import Json, environment_path
+from tests.support.api import environment_path
 from tests.support.stores import Store
-
-
-async def grow_old(store: Store, project: Json, days: int) -> None:
-    """Let a project's flags have been created and changed so many days ago."""
-    at = datetime.now(UTC) - timedelta(days=days)
-    changes, flags, environments = tables.changes, tables.flags, tables.environments
-    project_id = UUID(project["id"])
-    within = sa.select(environments.c.id).where(environments.c.project_id == project_id)
-    database = Database(store.database_url, store.data_directory)
-    try:
-        async with database.transaction() as transaction:
-            of_project = changes.c.project_id == project_id
-            await transaction.connection.execute(changes.update().where(of_project).values(at=at))
-            old = flags.update().where(flags.c.environment_id.in_(within)).values(created_at=at, updated_at=at)
-            await transaction.connection.execute(old)
-    finally:
-        await database.close()
 
 
 async def test_flags_that_may_be_removed_are_listed_with_the_evidence_and_leave_the_list(

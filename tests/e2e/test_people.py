@@ -68,7 +68,7 @@ async def test_a_users_page_shows_each_flag_now_and_why_in_every_environment(ada
     )
     await expect(now.get_by_role("row", name="other").get_by_role("cell").last).to_have_text("No such flag")
     await expect(now.get_by_label("Attributes")).to_contain_text("plan: gold")
-    await expect(now.get_by_label("Attributes")).to_contain_text("no evaluation here; as kept in Production")
+    await expect(now.get_by_label("Attributes")).to_contain_text("no evaluation here; attributes as kept in Production")
     await now.get_by_label("Search flags by key").fill("other")
     await expect(row).to_have_count(0)
     await page.get_by_role("link", name="other in Production: On").click()

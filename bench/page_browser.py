@@ -1,0 +1,56 @@
+"""A person at a dashboard without a cache, and what their page transfers, for `bench.pages`."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.async_api import Browser, CDPSession
+
+from bench.page_data import EMAIL
+from tests.e2e.people import Person
+
+PATIENCE_MILLISECONDS = 60_000
+ELEMENTS = "document.querySelectorAll('*').length"
+
+
+@dataclass
+class Traffic:
+    """The bytes that a page has transferred, as they were compressed; `all` has their headers, too."""
+
+    script: int = 0
+    rest: int = 0
+    all: int = 0
+    _scripts: set[str] = field(default_factory=set)
+
+    def watch(self, devtools: CDPSession) -> None:
+        """Count from now on."""
+        devtools.on("Network.responseReceived", self._began)
+        devtools.on("Network.dataReceived", self._came)
+
+    def _began(self, event: dict[str, Any]) -> None:
+        self.all += event["response"]["encodedDataLength"]
+        if event["type"] == "Script":
+            self._scripts.add(event["requestId"])
+
+    def _came(self, event: dict[str, Any]) -> None:
+        self.all += event["encodedDataLength"]
+        if event["requestId"] in self._scripts:
+            self.script += event["encodedDataLength"]
+        else:
+            self.rest += event["encodedDataLength"]
+
+
+@asynccontextmanager
+async def opened(browser: Browser, url: str, token: str) -> AsyncIterator[tuple[Person, Traffic]]:
+    """A signed-in person without a cache, and what their page transfers."""
+    async with Person(browser, url) as person:
+        person.email = EMAIL
+        person.context.set_default_timeout(PATIENCE_MILLISECONDS)
+        await person.use_token(token)
+        devtools = await person.context.new_cdp_session(person.page)
+        await devtools.send("Network.enable")
+        await devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        traffic = Traffic()
+        traffic.watch(devtools)
+        yield person, traffic
