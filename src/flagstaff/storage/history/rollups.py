@@ -86,7 +86,7 @@ class _Moved:
     hours: defaultdict[int, defaultdict[str, Kinds]] = field(default_factory=lambda: defaultdict(_no_kinds))
     bytes: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
-    def days(self) -> dict[int, defaultdict[str, Kinds]]:
+    async def days(self, turns: Turns) -> dict[int, defaultdict[str, Kinds]]:
         """The same by the start of a day, added up by hour."""
         days: defaultdict[int, defaultdict[str, Kinds]] = defaultdict(_no_kinds)
         for start, flags in self.hours.items():
@@ -94,6 +94,7 @@ class _Moved:
             for key, kinds in flags.items():
                 for kind, times in kinds.items():
                     days[start - start % DAY][key].setdefault(kind, {})[hour] = sum(times.values())
+                await turns.give()
         return days
 
 
@@ -131,9 +132,11 @@ async def roll_up(connection: AsyncConnection, number: int) -> bool:
         return False
     turns = Turns()
     moved = await _add_up(connection, rows, turns)
-    for span, spans in ((HOUR, moved.hours), (DAY, moved.days())):
-        for start, flags in spans.items():
-            moved.bytes[start // HOUR] += await _add_to(connection, (number, span, start), flags, turns)
+    for span, spans in ((DAY, await moved.days(turns)), (HOUR, moved.hours)):
+        for start in list(spans):
+            # Removed one by one: to free thousands of flags of many hours at once takes a while, too.
+            grown = await _add_to(connection, (number, span, start), spans.pop(start), turns)
+            moved.bytes[start // HOUR] += grown
     await add_bytes(connection, number, moved.bytes)
     keys = [(row.minute, row.layout_id) for row in rows]
     gone = sa.and_(_pending.environment == number, sa.tuple_(*key).in_(keys))
