@@ -452,6 +452,8 @@ async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_
         ("/api/projects", 128),
         ("/api/projects/x/environments", 16),
         ("/api/projects/x/environments/y/flags", 128),
+        ("/api/projects/x/playground", 256),
+        ("/api/projects/x/environments/y/answers", 256),
         ("/api/projects/x/environments/y/explain", 512),
         ("/api/projects/x/environments/y/flags/z/impact", 512),
         ("/api/projects/x/environments/y/flags/z", 128),

@@ -89,6 +89,25 @@ async def test_pages_follow_the_keys_and_a_search_narrows_them_down(ada: Caller,
     assert (await answers(ada, path, search="%"))["items"] == []
 
 
+async def test_a_search_ignores_case_and_takes_every_character_as_it_is(
+    ada: Caller, environment: Json, path: str
+) -> None:
+    for key in ("a-b", "a_b", "ab"):
+        await ada.create_flag(environment, key=key)
+    for search, keys in (("A_", ["a_b"]), ("B", ["a-b", "a_b", "ab"]), ("%", []), ("\\", [])):
+        page = await answers(ada, path, search=search)
+        assert sorted(each["flag_key"] for each in page["items"]) == keys
+
+
+async def test_a_context_may_be_as_long_as_in_an_evaluation(
+    ada: Caller, client: Caller, project: Json, environment: Json, path: str
+) -> None:
+    await ada.create_flag(environment)
+    context = {"user_id": "ada", "custom_attributes": {f"attribute-{number}": "x" * 100 for number in range(1_500)}}
+    assert (await client.evaluate(project["sdk_key"], context=context)).status_code == 200
+    assert len((await answers(ada, path, context=context))["items"]) == 1
+
+
 async def test_archived_flags_have_no_answer(ada: Caller, environment: Json, path: str) -> None:
     flag = await ada.create_flag(environment)
     await ada.post(f"{flag_path(flag)}/archive")

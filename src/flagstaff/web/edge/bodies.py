@@ -23,7 +23,7 @@ _BOUNDS = (
     (re.compile(r"/ofrep/.*|/unleash/api/frontend(/.*)?"), _WITH_CONTEXT),
     (re.compile(r"/(sdk|unleash)/.*"), BODY_MAX_BYTES),
     (re.compile(r"/api/projects(/[^/]+(/flags)?)?"), _WITH_DESCRIPTION),
-    (re.compile(r"/api/projects/[^/]+/playground"), BODY_MAX_BYTES),
+    (re.compile(r"/api/projects/[^/]+/(environments/[^/]+/answers|playground)"), BODY_MAX_BYTES),
     (re.compile(r"/api/projects/[^/]+/segments(/[^/]+)?"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)"), _WITH_CONDITIONS),
     (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags(/[^/]+)?"), _WITH_DESCRIPTION),
