@@ -1,6 +1,6 @@
 /** What many users would get, in several environments. */
 
-import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { type Choice, type Grid, gridOf } from "../lib/playground";
 import { contextOf, type PastedUser } from "../lib/playgroundUsers";
 import { client } from "./client";
@@ -11,21 +11,6 @@ export type Answers = components["schemas"]["PlaygroundOut"];
 export type FlagAnswers = components["schemas"]["PlaygroundFlagOut"];
 
 export const ANSWERS_MAX = 20_000;
-
-const FOUND_AT_ONCE = 50;
-
-/** The keys of the first flags of a project whose key or name contains a text. */
-export function foundKeysQuery(projectId: string, q: string) {
-  return queryOptions({
-    queryKey: ["flag-keys", projectId, q],
-    queryFn: async ({ signal }) => {
-      const params = { path: { project_id: projectId }, query: { q, limit: FOUND_AT_ONCE } };
-      const found = await ask(client.GET("/api/projects/{project_id}/flags", { params, signal }));
-      return found.map(({ key }) => key);
-    },
-    placeholderData: keepPreviousData,
-  });
-}
 
 interface Asked extends Choice {
   readonly users: readonly PastedUser[];

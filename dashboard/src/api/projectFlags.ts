@@ -1,6 +1,6 @@
 /** The flags of all environments of a project, by key. */
 
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import { PROJECT_FLAGS } from "./projectFlagCache";
@@ -12,6 +12,7 @@ export type Aspect = components["schemas"]["Aspect"];
 
 export const PATH = "/api/projects/{project_id}/flags";
 export const REFRESH_MILLISECONDS = 30_000;
+const FOUND_AT_ONCE = 50;
 
 /** The flags with a key, in all environments; null if there are none. */
 export function flagsOfKeyQuery(projectId: string, key: string) {
@@ -23,5 +24,18 @@ export function flagsOfKeyQuery(projectId: string, key: string) {
       return found ?? null;
     },
     refetchInterval: REFRESH_MILLISECONDS,
+  });
+}
+
+/** The keys of the first flags of a project whose key or name contains a text. */
+export function foundKeysQuery(projectId: string, q: string) {
+  return queryOptions({
+    queryKey: ["flag-keys", projectId, q],
+    queryFn: async ({ signal }) => {
+      const params = { path: { project_id: projectId }, query: { q, limit: FOUND_AT_ONCE } };
+      const found = await ask(client.GET(PATH, { params, signal }));
+      return found.map(({ key }) => key);
+    },
+    placeholderData: keepPreviousData,
   });
 }

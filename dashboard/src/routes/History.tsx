@@ -3,14 +3,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { flagsQuery } from "../api/flags";
 import { evaluationsOf } from "../api/history";
+import { foundKeysQuery } from "../api/projectFlags";
 import { EvaluationPages } from "../components/history/EvaluationPages";
 import { EvaluationRows } from "../components/history/EvaluationRows";
 import { HistoryFilters } from "../components/history/HistoryFilters";
 import { Page } from "../components/shared/Page";
 import { filterOf } from "../lib/historyFilter";
 import { type HistorySearch, toHistorySearch } from "../lib/search";
+import { useFlagOfKey } from "../lib/useFlagOfKey";
 import { useHere } from "../lib/useHere";
 import { useHistoryPages } from "../lib/useHistoryPages";
 import { t } from "../texts";
@@ -22,8 +23,9 @@ export function History() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [live, setLive] = useState(false);
-  const { data: flags } = useQuery(flagsQuery(here.path));
   const filter = filterOf(search, search.flag ?? "");
+  const { data: flagKeys = [] } = useQuery(foundKeysQuery(here.project.id, filter.flagKey));
+  const flag = useFlagOfKey(here.path, here.environment, filter.flagKey);
   const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.at === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true });
@@ -35,8 +37,8 @@ export function History() {
         onChange={onFilter}
         live={live}
         onLive={setLive}
-        flagKeys={flags?.map((flag) => flag.key) ?? []}
-        flag={flags?.find((flag) => flag.key === search.flag)}
+        flagKeys={flagKeys}
+        flag={flag}
       />
       <EvaluationPages
         here={here}

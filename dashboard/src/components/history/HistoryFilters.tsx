@@ -19,14 +19,13 @@ interface Props {
   readonly onChange: (search: HistorySearch) => void;
   readonly live: boolean;
   readonly onLive: (live: boolean) => void;
-  /** The flag keys to filter by; not set for the history of one flag. */
+  /** Keys to propose, which contain what is typed; not set for the history of one flag. */
   readonly flagKeys?: readonly string[];
   /** The flag of the history, or the one that is filtered by. */
   readonly flag: Flag | undefined;
 }
 
 const TYPING_MILLISECONDS = 300;
-const PROPOSED_KEYS = 50;
 const OF_A_FLAG = { answer: "any", variant: "", rule: "" };
 
 export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys, flag }: Props) {
@@ -43,7 +42,6 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
           label={t.history.flag}
           placeholder={t.history.flagAny}
           data={flagKeys}
-          limit={PROPOSED_KEYS}
           value={search.flag ?? ""}
           onChange={(key) => choose({ ...OF_A_FLAG, flag: key, ...(key && { answer: search.answer ?? "any" }) })}
         />

@@ -4,7 +4,7 @@ import { MultiSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { foundKeysQuery } from "../../api/playground";
+import { foundKeysQuery } from "../../api/projectFlags";
 import { FLAGS_MAX } from "../../lib/playground";
 import { playground as texts } from "../../texts/playground";
 
