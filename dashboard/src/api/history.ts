@@ -84,8 +84,8 @@ export function evaluationQuery(path: EnvironmentPath, evaluationId: string) {
 }
 
 /**
- * Counts of on and off by interval and reason, for one flag or for all, of which there are about `flags`. If all are too
- * many for one response, the intervals are longer.
+ * Counts of on and off by interval and reason, for one flag or for all, of which there are about `flags`; with `total`
+ * those of all flags together, without reasons. If all are too many for one response, the intervals are longer.
  */
 export function summaryQuery(
   path: EnvironmentPath,
@@ -94,16 +94,23 @@ export function summaryQuery(
     flagKey,
     flags = 1,
     at = null,
-  }: { readonly flagKey?: string | undefined; readonly flags?: number; readonly at?: string | null } = {},
+    total = false,
+  }: {
+    readonly flagKey?: string | undefined;
+    readonly flags?: number;
+    readonly at?: string | null;
+    readonly total?: boolean;
+  } = {},
 ) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null, at],
+    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null, at, total],
     queryFn: async ({ signal }) => {
       const load = async ([interval = "1d", ...longer]: readonly string[]): Promise<Summary> => {
         const query = {
           ...(at === null ? { since: sinceOf(period, Date.now()) } : around(at)),
           interval,
           ...(flagKey !== undefined && { flag_key: flagKey }),
+          ...(total && { total }),
         };
         try {
           return await ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));

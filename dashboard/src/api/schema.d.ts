@@ -5979,6 +5979,11 @@ export interface components {
             flags: {
                 [key: string]: components["schemas"]["FlagIntervalOut"][];
             };
+            /**
+             * Total
+             * @description All flags together, oldest first. Only with `total=true`.
+             */
+            total?: components["schemas"]["TotalIntervalOut"][] | null;
         };
         /**
          * TokenNameOut
@@ -6000,6 +6005,22 @@ export interface components {
         TokenOut: {
             /** Token */
             token: string;
+        };
+        /**
+         * TotalIntervalOut
+         * @description How often flags were on and off in an interval.
+         */
+        TotalIntervalOut: {
+            /**
+             * Start
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            start: string;
+            /** On */
+            on: number;
+            /** Off */
+            off: number;
         };
         /**
          * TotpConfirmation
@@ -14186,6 +14207,8 @@ export interface operations {
                 interval?: string;
                 /** @description Only this flag, its rules, and the segments that its rules name now. */
                 flag_key?: string | null;
+                /** @description Whether to add up all flags, in `total`. Then `flags` is empty. */
+                total?: boolean;
             };
             header?: never;
             path: {
@@ -14579,6 +14602,8 @@ export interface operations {
                 interval?: string;
                 /** @description Only this flag. */
                 flag_key?: string | null;
+                /** @description Whether to add up all flags, in `total`. Then `flags` is empty. */
+                total?: boolean;
             };
             header?: never;
             path: {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Summary } from "../api/history";
 import { sinceOf } from "./periods";
-import { barsOf, meansOff, merged, reasonsOf } from "./series";
+import { barsOf, inTotal, meansOff, reasonsOf } from "./series";
 
 const interval = (hour: number, on: number, off: number, reasons: Record<string, number> = {}) => ({
   start: `2026-11-20T${String(hour).padStart(2, "0")}:00:00.000000Z`,
@@ -25,12 +25,10 @@ it("includes empty intervals", () => {
   ]);
 });
 
-it("adds up all flags of an environment", () => {
-  const sums = merged(Object.values(summary.flags));
-  expect(sums.map(({ start, on, off }) => [start.slice(11, 13), on, off])).toEqual([
-    ["10", 1, 0],
-    ["12", 6, 3],
-  ]);
+it("has no reasons for all flags together", () => {
+  const { start } = interval(12, 6, 3);
+  expect(inTotal({ ...summary, flags: {}, total: [{ start, on: 6, off: 3 }] })).toEqual([interval(12, 6, 3)]);
+  expect(inTotal(summary)).toEqual([]);
 });
 
 it("counts reasons, most frequent first", () => {

@@ -25,14 +25,9 @@ export function barsOf(summary: Summary, intervals: readonly FlagInterval[]): Ba
   return bars;
 }
 
-/** Adds up the intervals of all flags, for the chart of a whole environment. */
-export function merged(all: Iterable<readonly FlagInterval[]>): FlagInterval[] {
-  const sums = new Map<string, FlagInterval>();
-  for (const interval of [...all].flat()) {
-    const sum = sums.get(interval.start) ?? { start: interval.start, on: 0, off: 0, reasons: {} };
-    sums.set(interval.start, { ...sum, on: sum.on + interval.on, off: sum.off + interval.off });
-  }
-  return [...sums.values()];
+/** The intervals of all flags together, of which no reasons are known. */
+export function inTotal({ total }: Summary): FlagInterval[] {
+  return (total ?? []).map((each) => ({ ...each, reasons: {} }));
 }
 
 export interface ReasonCount {

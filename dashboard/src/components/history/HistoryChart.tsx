@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { EnvironmentPath } from "../../api/client";
 import { summaryQuery } from "../../api/history";
 import type { Period } from "../../lib/periods";
-import { barsOf, merged, reasonsOf, secondsOf } from "../../lib/series";
+import { barsOf, inTotal, reasonsOf, secondsOf } from "../../lib/series";
 import { t } from "../../texts";
 import { Bars } from "./Bars";
 import { ChangeMarkers } from "./ChangeMarkers";
@@ -29,7 +29,7 @@ export function HistoryChart({ path, period, at, flagKey, isOfAll }: Props) {
     error,
     refetch,
   } = useQuery(
-    summaryQuery(path, period === "all" ? "week" : period, { flagKey: flagKey === "" ? undefined : flagKey, at }),
+    summaryQuery(path, period === "all" ? "week" : period, { at, ...(flagKey === "" ? { total: true } : { flagKey }) }),
   );
   if (error && !summary) {
     return (
@@ -39,7 +39,7 @@ export function HistoryChart({ path, period, at, flagKey, isOfAll }: Props) {
     );
   }
   if (!summary) return <Skeleton h={200} mb="md" />;
-  const intervals = flagKey === "" ? merged(Object.values(summary.flags)) : (summary.flags[flagKey] ?? []);
+  const intervals = flagKey === "" ? inTotal(summary) : (summary.flags[flagKey] ?? []);
   const reasons = reasonsOf(intervals);
   if (intervals.length === 0) {
     return (

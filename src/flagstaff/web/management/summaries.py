@@ -1,8 +1,9 @@
 """HTTP of the summary of the evaluation history."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -16,7 +17,7 @@ from flagstaff.services.history import FlagInterval, Summary
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_stream
 from flagstaff.web.management.auth import CurrentActor, needs
-from flagstaff.web.management.history import ENVIRONMENT, Service
+from flagstaff.web.management.history import ENVIRONMENT, Boolean, Service
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.schemas import FlagKey, Moment, Since, Until
 
@@ -48,6 +49,9 @@ class SummaryQuery(BaseModel):
     until: Until = None
     interval: Annotated[Interval, Field(description="Minutes, hours or days: `5m`, `1h`, `1d`.")] = "1h"
     flag_key: Annotated[FlagKey | None, Field(description="Only this flag.")] = None
+    total: Annotated[Boolean, Field(description="Whether to add up all flags, in `total`. Then `flags` is empty.")] = (
+        False
+    )
 
 
 class DistinctUsersOut(BaseModel):
@@ -75,6 +79,14 @@ class FlagIntervalOut(BaseModel):
     distinct_users: _DistinctUsers = None
 
 
+class TotalIntervalOut(BaseModel):
+    """How often flags were on and off in an interval."""
+
+    start: Moment
+    on: int
+    off: int
+
+
 class SummarisedTime(BaseModel):
     """The time of a summary, and how it is divided."""
 
@@ -88,6 +100,9 @@ class SummaryOut(SummarisedTime):
 
     distinct_users: _DistinctUsers = None
     flags: dict[str, list[FlagIntervalOut]]
+    total: list[TotalIntervalOut] | None = Field(
+        default=None, description="All flags together, oldest first. Only with `total=true`."
+    )
 
 
 @router.get(
@@ -112,11 +127,12 @@ async def summarise_evaluations(
         interval=duration(query.interval),
         flag_key=query.flag_key,
     )
-    return json_stream(_summary_view(summary, query.interval))
+    head = _head_view(summary, query.interval)
+    return json_stream(_total_view(summary, head) if query.total else _flags_view(summary, head))
 
 
-def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
-    """The answer's JSON in small pieces."""
+def _head_view(summary: Summary, interval: str) -> bytes:
+    """The beginning of the answer's JSON."""
     head: dict[str, Any] = {
         "since": format_moment(summary.since),
         "until": format_moment(summary.until),
@@ -124,7 +140,12 @@ def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
     }
     if summary.users:
         head["distinct_users"] = _users_view(summary.users.of_all())
-    yield encode_json(head)[:-1] + b',"flags":{'
+    return encode_json(head)[:-1]
+
+
+def _flags_view(summary: Summary, head: bytes) -> Iterator[bytes]:
+    """The answer's JSON in small pieces."""
+    yield head + b',"flags":{'
     before_flag = b""
     for key, intervals in summary.take_flags():
         yield before_flag + encode_json(key) + b":["
@@ -135,6 +156,22 @@ def _summary_view(summary: Summary, interval: str) -> Iterator[bytes]:
         yield b"]"
         before_flag = b","
     yield b"}}"
+
+
+def _total_view(summary: Summary, head: bytes) -> Iterator[bytes]:
+    """The answer's JSON with all flags together, in small pieces, many of them empty."""
+    on, off = Counter[datetime](), Counter[datetime]()
+    for _, intervals in summary.take_flags():
+        for each in intervals:
+            on[each.start] += each.on
+            off[each.start] += each.off
+            yield b""
+    yield head + b',"flags":{},"total":['
+    before = b""
+    for start in sorted(on):
+        yield before + encode_json({"start": format_moment(start), "on": on[start], "off": off[start]})
+        before = b","
+    yield b"]}"
 
 
 def _interval_view(interval: FlagInterval, *, counts_users: bool) -> dict[str, Any]:
