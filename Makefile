@@ -16,7 +16,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 unexport PYTHONDONTWRITEBYTECODE
 
 # More than the two cores of CI: tests wait for databases, browsers and clocks for a fifth of their time.
-PYTEST = $(BIN)/python -m pytest -n 4 --dist worksteal
+PYTEST = $(BIN)/python -m pytest -n 3 --dist worksteal
 
 # Recipes that do not depend on each other run at the same time.
 ifeq (,$(filter clean format lock,$(MAKECMDGOALS)))

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest_asyncio
+from playwright.async_api import expect
 
 from tests.e2e.conftest import UNLIMITED
 from tests.e2e.people import Person, environment_page
@@ -24,6 +25,7 @@ async def test_a_page_that_is_opened_while_the_server_is_away_says_so_and_opens_
     flag = await ada.api.create_flag()
     await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
     await ada.sees_heading("Flags")
+    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # whose code comes last
     opened = ada.page.url
     await server.kill()
 

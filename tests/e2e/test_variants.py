@@ -172,10 +172,10 @@ async def test_other_weights_are_shown_with_the_call_that_sets_them(ada: Person,
 
     body = re.search(r"-d '(.*)'", await call.inner_text(), re.DOTALL)
     assert body is not None
-    await ada.api.put(f"/api{flag_page(flag)}", json=json.loads(body[1]))
-    assert [each["weight"] for each in await saved_variants(ada, flag)] == [745, 255]
     await shown(ada).get_by_role("button", name="Split evenly").click()
     await expect(call).to_contain_text('{"key": "green", "weight": 500, "value": "#0a0"}')
+    await ada.api.put(f"/api{flag_page(flag)}", json=json.loads(body[1]))
+    assert [each["weight"] for each in await saved_variants(ada, flag)] == [745, 255]
 
 
 async def test_a_rule_gives_a_variant_that_is_chosen_in_its_dialog(ada: Person, flag: Json) -> None:

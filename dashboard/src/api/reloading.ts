@@ -14,7 +14,8 @@ import { segmentsQuery } from "./segments";
 
 const MOST_ONE_BY_ONE = 5;
 const LISTS = ["flags", "archived-flags"];
-const OF_FLAGS = [...LISTS, "rules-by-flag", "flag", "rules", PROJECT_FLAGS];
+const OF_FLAGS = [...LISTS, "rules-by-flag", "flag", "rules"];
+const FETCHING_MILLISECONDS = 100;
 
 /** Loads again what these changes concern; everything if they are not known, or if something cannot be loaded. */
 export async function loadAgain(
@@ -59,6 +60,15 @@ function loadOthers(cache: QueryClient, projectId: string, kinds: readonly strin
 /** Marks flags and rules as outdated. Those that are shown are loaded again, as often as it takes. */
 function loadEverything(cache: QueryClient): void {
   for (const key of OF_FLAGS) void cache.invalidateQueries({ queryKey: [key] });
+  void loadAllRows(cache, [PROJECT_FLAGS]);
+}
+
+/** Waits for the next part of a table, if one is being loaded: it would be dropped, and the press that asked for it. */
+async function loadAllRows(cache: QueryClient, queryKey: readonly string[]): Promise<void> {
+  while (cache.isFetching({ queryKey }) > 0) {
+    await new Promise((resolve) => setTimeout(resolve, FETCHING_MILLISECONDS));
+  }
+  await cache.invalidateQueries({ queryKey });
 }
 
 async function loadFlag(cache: QueryClient, path: FlagPath): Promise<void> {
@@ -82,7 +92,7 @@ async function loadRules(cache: QueryClient, path: FlagPath): Promise<void> {
 /** Loads what is shown of flags in all environments: the rows of these flags, or all if flags have come or gone. */
 async function loadRows(cache: QueryClient, projectId: string, { keys, lists }: Concerned): Promise<void> {
   const all = [PROJECT_FLAGS, projectId];
-  if (!isShown(cache, all) || lists.length > 0) return cache.invalidateQueries({ queryKey: all });
+  if (!isShown(cache, all) || lists.length > 0) return loadAllRows(cache, all);
   await Promise.all(
     keys.map(async (key) => {
       const row = await cache.query({ ...flagsOfKeyQuery(projectId, key), staleTime: 0 });
