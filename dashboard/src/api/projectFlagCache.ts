@@ -21,10 +21,21 @@ export function showState(cache: QueryClient, path: EnvironmentPath, id: string,
     ...row,
     flags: row.flags.map((each) => (each.id === id ? { ...each, enabled } : each)),
   });
-  const of = (kind: string) => ({ queryKey: [PROJECT_FLAGS, path.project_id, kind] });
-  cache.setQueriesData<ProjectFlag | null>(of("key"), (row) => row && changed(row));
+  cache.setQueriesData<ProjectFlag | null>(
+    { queryKey: [PROJECT_FLAGS, path.project_id, "key"] },
+    (row) => row && changed(row),
+  );
+  changeRows(cache, path.project_id, changed);
+}
+
+/** Shows what is known of a flag in the tables of its project. */
+export function keepRow(cache: QueryClient, projectId: string, row: ProjectFlag): void {
+  changeRows(cache, projectId, (each) => (each.key === row.key ? row : each));
+}
+
+function changeRows(cache: QueryClient, projectId: string, changed: (row: ProjectFlag) => ProjectFlag): void {
   cache.setQueriesData<InfiniteData<{ items: ProjectFlag[] }>>(
-    of("list"),
+    { queryKey: [PROJECT_FLAGS, projectId, "list"] },
     (list) => list && { ...list, pages: list.pages.map((page) => ({ ...page, items: page.items.map(changed) })) },
   );
 }

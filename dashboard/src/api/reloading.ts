@@ -1,13 +1,13 @@
 /** Loads again what is shown of a project, and of that only what changes concern. */
 
-import type { InfiniteData, QueryClient } from "@tanstack/react-query";
+import type { QueryClient } from "@tanstack/react-query";
 import { concernedBy, type Concerned, type OfFlag } from "../lib/recentChanges";
 import type { Change } from "./changes";
 import type { FlagPath } from "./client";
 import { environmentsQuery } from "./environments";
 import { flagQuery, flagsQuery, keepFlag } from "./flags";
-import { PROJECT_FLAGS } from "./projectFlagCache";
-import { flagsOfKeyQuery, type ProjectFlag } from "./projectFlags";
+import { keepRow, PROJECT_FLAGS } from "./projectFlagCache";
+import { flagsOfKeyQuery } from "./projectFlags";
 import { projectQuery } from "./projects";
 import { keepRules, rulesByFlagQuery, rulesQuery } from "./rules";
 import { segmentsQuery } from "./segments";
@@ -98,20 +98,6 @@ async function loadRows(cache: QueryClient, projectId: string, { keys, lists }: 
       const row = await cache.query({ ...flagsOfKeyQuery(projectId, key), staleTime: 0 });
       if (row) keepRow(cache, projectId, row);
     }),
-  );
-}
-
-function keepRow(cache: QueryClient, projectId: string, row: ProjectFlag): void {
-  cache.setQueriesData<InfiniteData<{ items: ProjectFlag[] }>>(
-    { queryKey: [PROJECT_FLAGS, projectId, "list"] },
-    (list) =>
-      list && {
-        ...list,
-        pages: list.pages.map((page) => ({
-          ...page,
-          items: page.items.map((each) => (each.key === row.key ? row : each)),
-        })),
-      },
   );
 }
 

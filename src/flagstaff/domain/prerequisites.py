@@ -82,6 +82,16 @@ def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> 
     return waiting
 
 
+def users_of(needs: Mapping[str, Iterable[str]]) -> Generator[None, None, dict[str, list[str]]]:
+    """The flags that need each flag directly, by its key; in small steps. `needs` are those that each flag needs."""
+    users: defaultdict[str, list[str]] = defaultdict(list)
+    for key, needed in needs.items():
+        for other in needed:
+            users[other].append(key)
+        yield
+    return dict(users)
+
+
 def in_order(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[str]]:
     """The keys of the flags with prerequisites, each after those that it needs; in small steps.
 
@@ -92,15 +102,11 @@ def in_order(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[s
 
 
 def _sort(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[str]]:
-    users, missing = defaultdict(list), {}
-    for key, needed in needs.items():
-        missing[key] = len(needed)
-        for other in needed:
-            users[other].append(key)
-        yield
+    users = yield from users_of(needs)
+    missing = {key: len(needed) for key, needed in needs.items()}
     free = [key for key in {**users, **needs} if not missing.get(key)]
     for key in free:  # grows meanwhile
-        for user in users[key]:
+        for user in users.get(key, ()):
             missing[user] -= 1
             if not missing[user]:
                 free.append(user)

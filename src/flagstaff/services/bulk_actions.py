@@ -1,6 +1,6 @@
 """Bulk actions: the same change to many flags of an environment, in one transaction, or to none of them."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -10,6 +10,7 @@ from flagstaff.domain.changes import Actor, Change, change_of
 from flagstaff.domain.errors import Code, Error, FieldError
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.moments import later_than
+from flagstaff.domain.prerequisites import users_of
 from flagstaff.pacing import collect, in_pieces
 from flagstaff.services.access import open_environment, scope_of
 from flagstaff.services.references import list_needs
@@ -94,19 +95,10 @@ def _pair(flag: Flag, action: BulkAction, tags: Sequence[str], now: datetime) ->
 async def _users_that_stay(
     connection: Connection, environment_id: UUID, chosen: Sequence[Flag]
 ) -> Mapping[str, list[str]]:
-    """The keys of the flags that need chosen ones, are neither chosen nor archived, by the key of the chosen one."""
+    """The keys of the flags that are neither chosen nor archived, by the key of each flag that they need."""
     going = {flag.key for flag in chosen}
     needs = await list_needs(await flags.list_prerequisites(connection, environment_id, with_archived=False))
-    users: dict[str, list[str]] = {}
-
-    def find() -> Generator[None]:
-        for key, needed in needs.items():
-            for each in going.intersection(needed) if key not in going else ():
-                users.setdefault(each, []).append(key)
-            yield
-
-    await in_pieces(find())
-    return users
+    return await in_pieces(users_of({key: needed for key, needed in needs.items() if key not in going}))
 
 
 def _change_of(actor: Actor, action: BulkAction, pair: FlagPair) -> Change:

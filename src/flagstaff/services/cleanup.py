@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -12,9 +12,10 @@ from flagstaff.domain.cleanup import Candidate, CleanupFilter, FlagToClean, Tall
 from flagstaff.domain.intervals import minute_of, moment_of
 from flagstaff.domain.lists import Window
 from flagstaff.domain.permissions import Permission, may, require
-from flagstaff.domain.prerequisites import Prerequisite
+from flagstaff.domain.prerequisites import users_of
 from flagstaff.pacing import Turns, in_pieces
 from flagstaff.services.access import open_member
+from flagstaff.services.references import list_needs
 from flagstaff.storage import environments, flags
 from flagstaff.storage.cleanup import find_last_changes, list_old_flags
 from flagstaff.storage.database import Connection, Database
@@ -178,18 +179,8 @@ async def _open(connection: Connection, actor: Actor, project_id: UUID, environm
     listed = await environments.list_environments(connection, project_id)
     others = [each for each in listed if each.id != environment_id]
     visible = [each.id for each in others if may(member, Permission.FLAGS_READ, each.key)]
-    present = await flags.list_prerequisites(connection, environment_id, with_archived=False)
-    return _Place(environment_id, visible, len(others) - len(visible), await in_pieces(_find_users(present)))
-
-
-def _find_users(present: Mapping[str, Sequence[Prerequisite]]) -> Generator[None, None, Mapping[str, Sequence[str]]]:
-    """The flags that have each flag as a prerequisite, by key, in small steps."""
-    users: dict[str, list[str]] = defaultdict(list)
-    for key, needed in present.items():
-        for each in needed:
-            users[each.flag_key].append(key)
-        yield
-    return users
+    needs = await list_needs(await flags.list_prerequisites(connection, environment_id, with_archived=False))
+    return _Place(environment_id, visible, len(others) - len(visible), await in_pieces(users_of(needs)))
 
 
 def _hour_after(at: datetime) -> datetime:
