@@ -27,8 +27,8 @@ WIDER_THAN_THE_WINDOW = """() => document.documentElement.scrollWidth <= innerWi
 
 
 async def open_and_check(person: Person, path: str, heading: str) -> None:
-    """Open a page, wait for its content and check it in both colour schemes."""
-    await person.page.goto(path)
+    """Open a page in the loaded dashboard, wait for its content and check it in both colour schemes."""
+    await person.turn_to(path)
     await person.sees_heading(heading)
     await check_in_both_schemes(person, path)
 

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.async_api import Page, Request, expect
 
 from flagstaff.web.management.auth import PERMISSION
-from tests.e2e.people import environment_page, flag_page
+from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page
 from tests.support.api import Json
 from tests.support.description import described
 
@@ -77,17 +77,10 @@ async def open_page(page: Page, path: str) -> list[Any]:
     return await _controls(page)
 
 
-async def turn_to(page: Page, path: str) -> list[Any]:
-    """Open a page in the loaded dashboard, as a link does; return its controls. Takes a third of `open_page`'s time.
-
-    The page before is one that has none of them, so that they cannot be mistaken for those of this page.
-    """
-    before = page.get_by_role("heading", name="Page not found", exact=True)
-    await page.evaluate("history.pushState({}, '', '/nowhere')")
-    await expect(before).to_be_visible()
-    await page.evaluate("path => history.pushState({}, '', path)", path)
-    await expect(before).to_have_count(0)
-    return await _controls(page)
+async def turn_to(person: Person, path: str) -> list[Any]:
+    """Open a page in the loaded dashboard; return its controls that need a permission."""
+    await person.turn_to(path)
+    return await _controls(person.page)
 
 
 async def _controls(page: Page) -> list[Any]:
@@ -123,12 +116,12 @@ async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
         await items.nth(choice).click()
     async with asyncio.timeout(15):
         while not sent and not await submit.count():
-            pass
+            await asyncio.sleep(POLL_SECONDS)
         if not sent:
             name = page.get_by_role("dialog").get_by_label("Type the name to confirm")
             if await name.count():
                 await name.fill(await page.get_by_role("dialog").locator(".mono").inner_text())
             await submit.click()
         while not sent:
-            await page.evaluate("1")
+            await asyncio.sleep(POLL_SECONDS)
     return choices

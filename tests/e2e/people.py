@@ -90,6 +90,19 @@ class Person:
             {"token": token, "email": self.email},
         )
 
+    async def turn_to(self, path: str) -> None:
+        """Open a page in the loaded dashboard, as a link does, which takes a third of the time of loading it.
+
+        Data that the dashboard has may be older than what the API was sent since. In between is a page that has no
+        controls, so that none of the page before can be mistaken for one of this page.
+        """
+        between = self.page.get_by_role("heading", name="Page not found", exact=True)
+        await self.page.evaluate("history.pushState({}, '', '/nowhere')")
+        await expect(between).to_be_visible()
+        await self.page.evaluate("path => history.pushState({}, '', path)", path)
+        await expect(between).to_have_count(0)
+        await expect(self.page.get_by_role("heading", level=1)).to_be_visible()
+
     async def stored_session(self) -> str | None:
         """The session in local storage."""
         stored: str | None = await self.page.evaluate("localStorage.getItem('flagstaff.session')")

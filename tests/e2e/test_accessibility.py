@@ -25,17 +25,19 @@ async def person(browser: Browser, server: ServerProcess, people: AsyncExitStack
 
 
 async def test_axe_finds_nothing_before_sign_in(person: Person) -> None:
+    await person.page.goto("/")
     for path in ("/sign-in", "/register", "/forgot-password", "/reset-password", "/reset-password?token=x"):
-        await person.page.goto(path)
-        await expect(person.page.get_by_role("heading", level=1)).to_be_visible()
+        await person.turn_to(path)
         await check_in_both_schemes(person, path)
 
 
 async def test_axe_finds_nothing_on_empty_pages(person: Person) -> None:
     await person.sign_up()
+    await person.page.goto("/")
     await open_and_check(person, "/", "Create your first project")
     environment = await person.api.get_environment(await person.api.create_project())
     page = environment_page(environment)
+    await person.page.goto(page)
     await open_and_check(person, page, "No flags in Production yet")
     await open_and_check(person, f"{page}/history", "No evaluations yet")
     await open_and_check(person, f"{page}/changes", "Changes")
@@ -57,21 +59,23 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     for user in ("ada", "linus"):
         await person.api.evaluate(project["sdk_key"], context={"user_id": user})
     page = person.page
+    await page.goto("/")
     await open_and_check(person, "/", "Projects")
     await open_and_check(person, environment_page(environment), "Flags")
     await open_and_check(person, f"{environment_page(environment)}/changes", "Changes")
     await open_and_check(person, f"/projects/{project['id']}/flags", "Flags in all environments")
     for number in range(4):  # then the table is wider than the page
         await person.api.create_environment(project, name=f"Canary {number}", key=f"canary-{number}")
+    await page.reload()
     await open_and_check(person, f"/projects/{project['id']}/flags", "Flags in all environments")
     await open_and_check(person, f"/projects/{project['id']}/settings", "Project settings")
     await open_and_check(person, f"/projects/{project['id']}/sdk-keys", "SDK keys")
-    await page.goto(f"{environment_page(environment)}/history")
+    await person.turn_to(f"{environment_page(environment)}/history")
     await page.get_by_text("1 on, 1 off").first.click()
     await check_in_both_schemes(person, "history")
     for tab in ("overview", "history", "changes", "code"):
         await open_and_check(person, f"{flag_page(flag)}?tab={tab}", "New checkout")
-    await page.goto(flag_page(flag))
+    await person.turn_to(flag_page(flag))
     await person.press("Set the rollout")
     await person.press("Evaluate")
     await expect(page.get_by_role("region", name="Try it").get_by_role("status")).to_contain_text("rollout")
@@ -105,7 +109,7 @@ async def test_axe_finds_nothing_on_flags_and_segments_with_conditions(person: P
     await page.get_by_role("menuitem", name="Edit").click()
     await dialog.get_by_label("Tags").press_sequentially("third,")
     await check_in_both_schemes(person, "a flag's fields")
-    await page.goto(f"/projects/{project['id']}/segments")
+    await person.turn_to(f"/projects/{project['id']}/segments")
     await page.get_by_text("Where it is used").click()
     await expect(page.get_by_role("link", name="new-checkout in Production")).to_be_visible()
     await check_in_both_schemes(person, "segments")
@@ -177,6 +181,7 @@ async def test_axe_finds_nothing_on_members_and_invitations(person: Person) -> N
     members = f"/projects/{project['id']}/members"
     invited = {"email": f"{UNBROKEN[:60].lower()}@example.com", "role": "viewer", "environments": {"staging": "editor"}}
     await person.api.post(f"/api/projects/{project['id']}/invitations", json=invited)
+    await person.page.goto(members)
     await open_and_check(person, members, "Members")
     await person.press("What you may do")
     await person.press("Changes to members")
@@ -189,8 +194,9 @@ async def test_axe_finds_nothing_on_members_and_invitations(person: Person) -> N
     await check_in_both_schemes(person, "a refused address")
     await person.page.set_viewport_size({"width": 320, "height": 640})
     await stays_within(person)
-    await stays_within(person, members)
-    await stays_within(person, "/invitation?token=x")
+    for path in (members, "/invitation?token=x"):
+        await person.turn_to(path)
+        await stays_within(person)
 
 
 async def test_axe_finds_nothing_on_prerequisites(person: Person) -> None:
@@ -222,12 +228,13 @@ async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await person.api.create_rule(flag)
     page = person.page
     project = f"/projects/{flag['project_id']}"
+    await page.goto("/")
     for path, button in (("/", "New project"), (project, "New flag"), (f"{project}/sdk-keys", "Regenerate key")):
-        await page.goto(path)
+        await person.turn_to(path)
         await person.press(button)
         await expect(page.get_by_role("dialog")).to_be_visible()
         await check_in_both_schemes(person, button)
-    await page.goto(flag_page(flag))
+    await person.turn_to(flag_page(flag))
     for button, closing in (("Add rule", "dialog"), ("Actions", "menu"), ("Account", "menu")):
         await person.press(button)
         await expect(page.get_by_role(closing)).to_be_visible()  # type: ignore[arg-type]

@@ -214,16 +214,19 @@ async def test_axe_finds_nothing_and_no_page_is_wider_than_the_narrowest_phone(a
     await eve.api.create_project(name=UNBROKEN)
     account = await account_page(ada, eve)
     await ada.api.put(f"/api{account}", json={"administrator": True})
+    await ada.page.goto("/")
     for scheme, width in (("light", 1280), ("dark", 320)):
         await ada.page.set_viewport_size({"width": width, "height": 640})
         await ada.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         for path in (*PAGES, account):
-            await stays_within(ada, path)
+            await ada.turn_to(path)
+            await stays_within(ada)
             await check(ada, f"{path} ({scheme})")
         await ada.press("Deactivate")
         await expect(ada.page.get_by_role("dialog")).to_be_visible()
         await stays_within(ada)
         await check(ada, f"deactivating ({scheme})")
+        await ada.page.keyboard.press("Escape")
 
 
 def instance(name: str, lease: Json, **differs: object) -> Json:

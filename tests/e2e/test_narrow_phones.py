@@ -18,17 +18,24 @@ async def person(browser: Browser, server: ServerProcess, people: AsyncExitStack
     return await people.enter_async_context(Person(browser, server.url, **narrow))
 
 
-async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -> None:
+async def test_no_page_before_the_sign_in_scrolls_sideways_on_the_narrowest_phone(person: Person) -> None:
+    await person.page.goto("/")
     for path in ("/sign-in", "/register", "/forgot-password", "/reset-password", "/reset-password?token=x"):
-        await stays_within(person, path)
+        await person.turn_to(path)
+        await stays_within(person)
+
+
+async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -> None:
     await person.sign_up()
     await stays_within(person, "/")
     project = await person.api.create_project(name=UNBROKEN, description=UNBROKEN)
     environment = await person.api.create_environment(project, name=UNBROKEN, key=UNBROKEN.lower())
     environment["project_id"] = project["id"]
     here = environment_page(environment)
-    for path in (here, f"{here}/history", f"{here}/changes"):
-        await stays_within(person, path)
+    await stays_within(person, here)
+    for path in (f"{here}/history", f"{here}/changes"):
+        await person.turn_to(path)
+        await stays_within(person)
     flag = await person.api.create_flag(
         environment, name=UNBROKEN, key=UNBROKEN.lower(), description=UNBROKEN, rollout_percentage=25
     )
@@ -39,9 +46,11 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
     of_project = [f"/projects/{project['id']}/{page}" for page in ("flags", "settings")]
     missing = environment_page({**await person.api.get_environment(project), "project_id": project["id"]})
     of_project.append(f"{missing}/flags/by-key/{flag['key']}")
+    await person.page.goto("/")
     for path in ("/", here, f"{here}/history", f"{here}/changes", *of_project, *tabs):
-        await stays_within(person, path)
-    await person.page.goto(flag_page(flag))
+        await person.turn_to(path)
+        await stays_within(person)
+    await person.turn_to(flag_page(flag))
     await person.press("Set the rollout")
     await stays_within(person)
     await person.press("Add rule")
@@ -54,11 +63,13 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
     variants = [{**each, "key": f"{UNBROKEN}-{each['key']}"} for each in VARIANTS]
     tagged = {"tags": [UNBROKEN[:50]], "stickiness": UNBROKEN, "bucketing_key": UNBROKEN, "fallthrough": "off"}
     await person.api.put(f"/api{flag_page(flag)}", json={**tagged, "variants": variants})
+    await person.page.goto("/")
     for path in (here, f"{here}/changes", flag_page(flag), f"/projects/{project['id']}/segments"):
-        await stays_within(person, path)
+        await person.turn_to(path)
+        await stays_within(person)
     await person.press("New segment")
     await stays_within(person)
-    await person.page.goto(flag_page(flag))
+    await person.turn_to(flag_page(flag))
     await person.press("Add attribute")
     await person.press(f"Actions for: {UNBROKEN}")
     await person.page.get_by_role("menuitem", name="Edit").click()
@@ -88,7 +99,8 @@ async def test_no_trace_is_wider_than_the_narrowest_phone(person: Person) -> Non
     await evaluate_and_record(person, environment, context)
     page, dialog = person.page, person.page.get_by_role("dialog")
     await stays_within(person, f"{flag_page(flag)}?tab=history")
-    await stays_within(person, flag_page(flag))
+    await person.turn_to(flag_page(flag))
+    await stays_within(person)
     await page.get_by_label("User id").fill(UNBROKEN)
     await person.press("Add attribute")
     await page.get_by_label("Value of attribute 1").fill(UNBROKEN)
@@ -106,8 +118,9 @@ async def test_the_current_section_is_in_view(person: Person) -> None:
     await person.sign_up()
     project = await person.api.create_project()
     sections = person.page.get_by_role("navigation", name="Sections")
+    await person.page.goto("/")
     for section in ("Members", "SDK keys", "Tokens", "Settings"):
-        await person.page.goto(f"/projects/{project['id']}/{section.lower().replace(' ', '-')}")
+        await person.turn_to(f"/projects/{project['id']}/{section.lower().replace(' ', '-')}")
         await expect(sections.get_by_role("link", name=section)).to_be_in_viewport(ratio=1)
     await sections.get_by_role("link", name="Flags").click()
     await expect(sections.get_by_role("link", name="Flags")).to_have_attribute("aria-current", "page")

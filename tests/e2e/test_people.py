@@ -116,4 +116,5 @@ async def test_both_pages_are_accessible_and_fit_on_the_narrowest_phone(ada: Per
     await check_in_both_schemes(ada, "a recorded answer")
     await page.set_viewport_size({"width": 320, "height": 640})
     for path in (user_page(flag, "id=user-42"), f"{recorded}?flag=new-checkout"):
-        await stays_within(ada, path)
+        await ada.turn_to(path)
+        await stays_within(ada)

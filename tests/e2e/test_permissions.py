@@ -79,7 +79,7 @@ async def test_each_control_is_disabled_as_the_table_says_and_names_the_permissi
     for path, environment in pages(project):
         if environment == "staging" and "environments" not in roles:
             continue  # the same as in production
-        for each in await turn_to(eve.page, path):
+        for each in await turn_to(eve, path):
             place = each["within"] if path.endswith(("/flags", "settings", "sdk-keys", "audit")) else environment
             assert each["within"] == place, (path, each)
             allowed = may(member, Permission(each["needs"]), place)
@@ -110,7 +110,7 @@ async def test_no_control_of_a_viewer_writes_or_opens_a_form(
     for path, environment in pages(project):
         if environment == "staging":
             continue  # the same controls as in production
-        await turn_to(eve.page, path)
+        await turn_to(eve, path)
         found = await eve.page.evaluate(PRESS_ALL, OF_EVERYONE)
         opened = [text for text in found["opened"] if not text.startswith(VIEWS)]  # everyone may choose a view
         assert (opened, written) == ([], []), path
@@ -144,14 +144,14 @@ async def test_each_control_names_the_permission_that_the_server_requires(ada: P
         subject = "flag" if "/flags/" in path else "environment" if environment else "project"
         if subject != of or environment == "staging":
             continue  # staging has the same controls as production
-        for place, control in enumerate(await turn_to(ada.page, path)):
+        for place, control in enumerate(await turn_to(ada, path)):
             same = (path.partition("?")[0], control["needs"], control["name"])
             if same in used:
                 continue  # the tabs of a flag share the head of its page
             used.add(same)
             choice, choices = 0, 0 if control["disabled"] or control["barred"] else 1
             while choice < choices:
-                await turn_to(ada.page, path)
+                await turn_to(ada, path)
                 choices = await use(ada.page, place, choice, sent)
                 expected = {"owners:write": "members:write"}.get(control["needs"], control["needs"])
                 assert set(sent) == {expected}, (path, control)
@@ -204,7 +204,7 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
     await eve.sees("This requires the permission tokens:read in the whole project")
     if AXE.is_file():
         for path in (flags_page(project), flag_page(project["flags"][0]), f"/projects/{project['id']}/settings"):
-            await turn_to(eve.page, path)
+            await turn_to(eve, path)
             await check(eve, f"{path} for a viewer")
 
 

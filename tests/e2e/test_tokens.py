@@ -180,12 +180,14 @@ async def test_the_pages_are_accessible_and_fit_the_narrowest_phone(ada: Person,
     for path in (OWN, tokens_page(project)):
         body = {"name": UNBROKEN, "permissions": ["flags:read", "flags:write"], "expires_at": soon}
         (await ada.api.post(api_of(path), json=body)).raise_for_status()
+    await ada.page.goto("/")
     for scheme, width in (("light", 320), ("dark", 1280)):
         await ada.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         await ada.page.set_viewport_size({"width": width, "height": 700})
         for path in (OWN, tokens_page(project)):
-            await stays_within(ada, path)
+            await ada.turn_to(path)
             await expect(row(ada, UNBROKEN).first).to_be_visible()
+            await stays_within(ada)
             await ada.press("New token")
             await dialog.get_by_role("button", name="Create token").click()
             await expect(dialog.get_by_role("textbox", name="Name")).to_have_attribute("aria-invalid", "true")
