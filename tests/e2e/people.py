@@ -93,8 +93,9 @@ class Person:
     async def turn_to(self, path: str) -> None:
         """Open a page in the loaded dashboard, as a link does, which takes a third of the time of loading it.
 
-        Data that the dashboard has may be older than what the API was sent since. In between is a page that has no
-        controls, so that none of the page before can be mistaken for one of this page.
+        Data that the dashboard has may be older than what the API was sent since, and the token of a link is read only
+        when the dashboard is loaded. In between is a page that has no controls, so that none of the page before can be
+        mistaken for one of this page.
         """
         between = self.page.get_by_role("heading", name="Page not found", exact=True)
         await self.page.evaluate("history.pushState({}, '', '/nowhere')")

@@ -1,9 +1,11 @@
 """The page of an environment's applications: who has the present state, what they report, what is asked for."""
 
+import asyncio
+
 from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import AXE, check, stays_within
-from tests.e2e.people import Person, environment_page
+from tests.e2e.people import POLL_SECONDS, Person, environment_page
 from tests.support.api import Json
 from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key
@@ -47,6 +49,18 @@ async def speak(ada: Person, key: str) -> None:
     assert [answer.status_code for answer in answers] == [200, 202, 404]
 
 
+async def until_stored(ada: Person, environment: Json) -> None:
+    """Wait until all of that can be asked for, which takes a second or two."""
+    path = f"/api{environment_page(environment)}"
+    async with asyncio.timeout(15):
+        while not (
+            (await ada.api.get(f"{path}/connections")).json()["connections"]
+            and (await ada.api.get(f"{path}/reports")).json()["flags"]
+            and len((await ada.api.get(f"{path}/usage")).json()["missing"]) > 1
+        ):
+            await asyncio.sleep(POLL_SECONDS)
+
+
 async def test_without_applications_it_says_what_to_do(ada: Person) -> None:
     flag = await ada.api.create_flag(key="quiet")
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
@@ -57,14 +71,27 @@ async def test_without_applications_it_says_what_to_do(ada: Person) -> None:
     await expect(ada.page.get_by_text("quiet", exact=True)).to_be_visible()
 
 
+async def test_the_first_application_shows_by_itself(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    await ada.page.clock.install()
+    await ada.page.goto(page_of(environment))
+    await ada.sees("Point one of Unleash's SDKs at this server")
+    await speak(ada, (await create_key(ada.api, {"id": flag["project_id"]}))["key"])
+    await until_stored(ada, environment)
+    await ada.page.clock.fast_forward("00:16")
+    await expect(table(ada, "Instances")).to_contain_text("unleash-client-python:6.9.1")
+
+
 async def test_it_lists_who_has_the_present_state_and_what_was_reported(ada: Person) -> None:
     flag = await ada.api.create_flag(key="new-checkout")
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
     await speak(ada, (await create_key(ada.api, {"id": flag["project_id"]}))["key"])
+    await until_stored(ada, environment)
     await ada.page.goto(page_of(environment))
     await ada.sees_heading("Applications")
     instance = table(ada, "Instances")
-    await expect(instance).to_contain_text("unleash-client-python:6.9.1", timeout=20_000)
+    await expect(instance).to_contain_text("unleash-client-python:6.9.1")
     await expect(instance).to_contain_text("Present state, asks within")
     reported = table(ada, "Reported in the last 24 hours").filter(has_text="new-checkout")
     await expect(reported).to_contain_text("1,200")

@@ -19,10 +19,8 @@ async def person(browser: Browser, server: ServerProcess, people: AsyncExitStack
 
 
 async def test_no_page_before_the_sign_in_scrolls_sideways_on_the_narrowest_phone(person: Person) -> None:
-    await person.page.goto("/")
     for path in ("/sign-in", "/register", "/forgot-password", "/reset-password", "/reset-password?token=x"):
-        await person.turn_to(path)
-        await stays_within(person)
+        await stays_within(person, path)
 
 
 async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -> None:
@@ -32,10 +30,8 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
     environment = await person.api.create_environment(project, name=UNBROKEN, key=UNBROKEN.lower())
     environment["project_id"] = project["id"]
     here = environment_page(environment)
-    await stays_within(person, here)
-    for path in (f"{here}/history", f"{here}/changes"):
-        await person.turn_to(path)
-        await stays_within(person)
+    for path in (here, f"{here}/history", f"{here}/changes"):
+        await stays_within(person, path)
     flag = await person.api.create_flag(
         environment, name=UNBROKEN, key=UNBROKEN.lower(), description=UNBROKEN, rollout_percentage=25
     )

@@ -188,9 +188,8 @@ async def test_the_buttons_fit_on_the_narrowest_phone(
 ) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
     person = await people.enter_async_context(Person(browser, server.url, **options))
-    await person.page.goto("/")
     for path in ("/sign-in", "/register", "/invitation?token=x"):
-        await person.turn_to(path)
+        await person.page.goto(path)
         await expect(person.page.get_by_role("button", name=BUTTON)).to_be_visible()
         await check(person, path)
         await stays_within(person)

@@ -5,7 +5,7 @@ import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 
 const ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}";
-const REFRESH_MILLISECONDS = 15_000;
+export const REFRESH_MILLISECONDS = 15_000;
 
 export function reportsQuery(path: EnvironmentPath) {
   return queryOptions({

@@ -2,8 +2,8 @@
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { reportsQuery, usageQuery } from "../api/applications";
+import { type ReactNode, useMemo } from "react";
+import { REFRESH_MILLISECONDS, reportsQuery, usageQuery } from "../api/applications";
 import { type Connection, connectionsQuery } from "../api/connections";
 import { permissionsQuery } from "../api/members";
 import { Empty } from "../components/shared/Empty";
@@ -33,7 +33,9 @@ export function Applications() {
 
 function Contents() {
   const { path } = useHere();
-  const instances = useQuery(connectionsQuery(path));
+  const { project_id, env_id } = path;
+  const connected = useMemo(() => connectionsQuery({ project_id, env_id }, REFRESH_MILLISECONDS), [project_id, env_id]);
+  const instances = useQuery(connected);
   const reports = useQuery(reportsQuery(path));
   const usage = useQuery(usageQuery(path));
   const failed = [instances, reports, usage].find(({ data, error }) => error && !data);

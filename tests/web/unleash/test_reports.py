@@ -123,6 +123,20 @@ async def test_a_window_that_is_sent_twice_has_the_same_digest(report: Ask, note
     assert len(first) == 16
 
 
+@pytest.mark.parametrize("path", ["metrics", "metrics/bulk"])
+async def test_the_same_window_of_another_environment_has_another_digest(
+    client: Caller, ada: Caller, keys: KeyMaker, project: Json, noted: list[Report], path: str
+) -> None:
+    second = await ada.create_project(name="Second")
+    for home in (project, second):
+        key = await keys.create(await ada.get_environment(home))
+        await client.post(f"{CLIENT}/{path}", headers={"authorization": key}, json=BODIES[path])
+    here, there = noted
+    assert here.counts == there.counts
+    assert here.environment_id != there.environment_id
+    assert here.window != there.window
+
+
 @pytest.mark.parametrize("bucket", [None, {**WINDOW, "toggles": {}}])
 async def test_a_report_without_counts_is_accepted(report: Ask, noted: list[Report], bucket: Any) -> None:
     assert (await report("metrics", {**METRICS, "bucket": bucket})).status_code == 202

@@ -111,7 +111,7 @@ def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) 
             break
         counts[claimed(key, KEY_MAX_LENGTH)] = _counts(each.yes, each.no, each.variants)
     window = [metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop]
-    return [Report(environment.environment_id, client, _digest(_encode(window)), counts)]
+    return [Report(environment.environment_id, client, _digest(environment, _encode(window)), counts)]
 
 
 def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
@@ -134,7 +134,7 @@ def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) ->
         Report(
             environment.environment_id,
             Client(application, sender.instance or _EDGE, sender.connection, sdk),
-            _digest(application.encode() + b"\0" + body),
+            _digest(environment, application.encode() + b"\0" + body),
             counts,
         )
         for application, counts in totals.items()
@@ -168,8 +168,9 @@ def _decode(decode: Callable[[bytes], Read], body: bytes) -> Read:
         raise invalid_field("body", "is not valid JSON") from None
 
 
-def _digest(window: bytes) -> bytes:
-    return blake2b(window, digest_size=16).digest()
+def _digest(environment: EnvironmentSnapshot, window: bytes) -> bytes:
+    # Of this environment: applications in two of them may be named alike and count at the same times.
+    return blake2b(environment.environment_id.bytes + window, digest_size=16).digest()
 
 
 def _short(text: str | None) -> str:
