@@ -35,7 +35,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "base", test: /[\\/]styles\.css$/, priority: 2 },
-            // What many pages use is one file: in files of its own, each page had to load about seventy of them.
+            // What many pages use is in one file. Otherwise each page would load about seventy scripts.
             { name: "shared", minShareCount: 8, priority: 1 },
           ],
         },
