@@ -1,5 +1,6 @@
 """Which versions can serve from a database, and migrations beside running instances."""
 
+import asyncio
 from pathlib import Path
 
 import asyncpg
@@ -75,3 +76,37 @@ async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
             assert await migrate_store(store, "0021") == known_revisions()[:20:-1]
         finally:
             await holder.close()
+
+
+@pytest.mark.parametrize(
+    ("patience", "requests_timeout", "migrations_timeout"),
+    [
+        pytest.param(dialect._MIGRATION_LOCK_SECONDS, "1s", "10min", id="the migration gives way"),
+        pytest.param(60, "10min", "1s", id="PostgreSQL ends the migration's transaction"),
+    ],
+)
+async def test_a_migration_and_a_request_that_need_each_others_tables_both_succeed(
+    postgres_template: PostgresServer,
+    data_directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    patience: float,
+    requests_timeout: str,
+    migrations_timeout: str,
+) -> None:
+    monkeypatch.setattr(dialect, "_MIGRATION_LOCK_SECONDS", patience)
+    async with postgresql_store(postgres_template, data_directory) as store:
+        await migrate_store(store, "0026")
+        request = await asyncpg.connect(store.database_url)
+        try:
+            name = await request.fetchval("SELECT current_database()")
+            await request.execute(f"ALTER DATABASE {name} SET deadlock_timeout = '{migrations_timeout}'")
+            await request.execute(f"SET deadlock_timeout = '{requests_timeout}'")
+            async with asyncio.TaskGroup() as tasks, request.transaction():
+                await request.execute("SELECT FROM environments")
+                migration = tasks.create_task(migrate_store(store, "0027"))
+                while not await request.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                    assert not migration.done()
+                await request.execute("SELECT FROM flags")  # which the migration has locked
+            assert migration.result() == ["0027"]
+        finally:
+            await request.close()

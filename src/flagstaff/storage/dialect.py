@@ -21,7 +21,7 @@ _READERS_NICENESS = 5
 _WAIT_SECONDS = 5
 IDLE_WRITE_SECONDS = 5.0
 _MIGRATION_WAIT_SECONDS = 600
-_MIGRATION_LOCK_SECONDS = 2
+_MIGRATION_LOCK_SECONDS = 0.25  # well below deadlock_timeout, after which PostgreSQL may end an instance's transaction
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
 # Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
@@ -185,8 +185,8 @@ def is_in_use(error: DBAPIError) -> bool:
 
 
 def is_lock_timeout(error: Exception) -> bool:
-    """Whether PostgreSQL did not grant a lock in time."""
-    return isinstance(_driver_error(error), asyncpg.LockNotAvailableError)
+    """Whether PostgreSQL did not grant a lock in time, or never could because of a deadlock."""
+    return isinstance(_driver_error(error), (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError))
 
 
 def is_check_violation(error: Exception, constraint: str | None = None) -> bool:

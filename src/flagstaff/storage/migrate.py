@@ -76,7 +76,11 @@ async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> 
 
 
 async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[[sa.Connection], Result]) -> Result:
-    """Try until no other session holds a lock for long, so that the requests of running instances wait only shortly."""
+    """Try until no other session holds a lock for long, so that the requests of running instances wait only shortly.
+
+    A transaction of theirs may hold the lock that a migration needs while it waits for one of the migration's. So the
+    migration gives way first.
+    """
     deadline = time.monotonic() + _LOCKS_SECONDS
     while True:
         try:
