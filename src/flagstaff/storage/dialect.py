@@ -1,6 +1,7 @@
 """The differences between SQLite and PostgreSQL; maintenance.py has those for tools that handle whole databases."""
 
 import sqlite3
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,8 @@ READERS = 4
 _READERS_NICENESS = 5
 _WAIT_SECONDS = 5
 IDLE_WRITE_SECONDS = 5.0
+_TRUSTED_SECONDS = 0.5
+_USED_AT = "used at"
 _MIGRATION_WAIT_SECONDS = 600
 _MIGRATION_LOCK_SECONDS = 0.25  # well below deadlock_timeout, after which PostgreSQL may end an instance's transaction
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
@@ -59,14 +62,19 @@ def sqlite_url(path: Path) -> str:
 
 
 def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
-    """A pool of connections to a PostgreSQL server. It detects lost connections before they are used."""
-    return create_async_engine(
+    """A pool of connections to a PostgreSQL server. It detects lost connections before they are used.
+
+    A connection that was used in the last half second is only asked whether it is closed, as in HikariCP: SQLAlchemy's
+    `pool_pre_ping` takes three round trips, which were a quarter of what a short transaction takes. The one used last
+    is used next: it has the statements prepared, and is rarely asked.
+    """
+    engine = create_async_engine(
         "postgresql+asyncpg://",
         pool_size=POOL_SIZE,
         max_overflow=0,
         hide_parameters=True,  # errors are logged, and users' data must not be
         pool_timeout=_WAIT_SECONDS,
-        pool_pre_ping=True,
+        pool_use_lifo=True,
         connect_args={
             "dsn": url,  # parsed by the driver, which supports libpq's parameters, such as sslmode
             "timeout": _WAIT_SECONDS,
@@ -74,6 +82,29 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
             "server_settings": {"application_name": "flagstaff", "timezone": "UTC"},
         },
     )
+
+    @sa.event.listens_for(engine.sync_engine, "checkin")
+    def note(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:
+        record.info[_USED_AT] = time.monotonic()
+
+    @sa.event.listens_for(engine.sync_engine, "checkout")
+    def check(connection: Any, record: sa.pool.ConnectionPoolEntry, _proxy: object) -> None:
+        used_at = record.info.get(_USED_AT)
+        if used_at is not None and not _responds(connection, idle_seconds=time.monotonic() - used_at):
+            raise sa.exc.InvalidatePoolError  # the pool opens new connections
+
+    return engine
+
+
+def _responds(connection: Any, *, idle_seconds: float) -> bool:
+    if connection.driver_connection.is_closed():
+        return False
+    if idle_seconds > _TRUSTED_SECONDS:
+        try:
+            connection.ping()
+        except connection.dbapi.Error:
+            return False
+    return True
 
 
 async def postgresql_connection(url: str) -> asyncpg.Connection:
@@ -96,6 +127,7 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
         hide_parameters=True,  # errors are logged, and users' data must not be
         pool_timeout=_WAIT_SECONDS,
         poolclass=sa.pool.AsyncAdaptedQueuePool,
+        pool_use_lifo=True,
     )
 
     @sa.event.listens_for(engine.sync_engine, "connect")
