@@ -365,7 +365,10 @@ class Flagstaff:
         if self._worker is None:
             self._directory.lock()
             self._directory.warn_if_open()
-            await prepare(self._settings, workers=1)
+            if not await is_supported(self.database):
+                await self.database.close()  # no other connection may have the files open
+                await _migrate(self._settings)
+            _gather_spools(self._settings, workers=1)
         self.database.note_files()
         await self.sdk_keys.start()
         if self._instances:
@@ -744,8 +747,16 @@ async def prepare(settings: Settings, workers: int) -> None:
     Raises:
         Error: what `migrate` raises.
     """
+    await _migrate(settings)
+    _gather_spools(settings, workers)
+
+
+async def _migrate(settings: Settings) -> None:
     for revision in await migrate(settings.database_url, settings.data_dir):
         log.info("migrated", revision=revision)
+
+
+def _gather_spools(settings: Settings, workers: int) -> None:
     try:
         gather_spools(settings.data_dir / _SPOOL_FOLDER, workers)
     except OSError as error:

@@ -80,8 +80,10 @@ async def each_outcome(database: Database) -> list[Code | None]:
     outcomes: list[Code | None] = []
     for use in (database.read, database.transaction, database.read_history, database.write_history):
         try:
-            async with use():
-                outcomes.append(None)
+            async with use() as opened:
+                connection = opened.connection if isinstance(opened, Transaction) else opened
+                await connection.execute(sa.text("SELECT 1"))
+            outcomes.append(None)
         except Error as error:
             outcomes.append(error.code)
     return outcomes

@@ -10,11 +10,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
 from tests.support.ports import free_port
+from tests.support.postgres_administrator import Administrator
 
 _START_SECONDS = 30
 _STOP_SECONDS = 30
@@ -72,6 +74,11 @@ class PostgresServer:
     def url(self, database: str = "postgres") -> str:
         """The URL of one of the server's databases."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    @cached_property
+    def administrator(self) -> Administrator:
+        """Who creates and drops databases."""
+        return Administrator(self.url())
 
     def start(self) -> None:
         """Start the server unless it is running. Return when it accepts connections."""
@@ -141,6 +148,8 @@ class PostgresServer:
     def delete(self) -> None:
         """Stop the server and delete its folders, unless they have been."""
         try:
+            if "administrator" in vars(self):
+                self.administrator.close()
             self.stop()
         finally:
             for folder in filter(Path.exists, (self._folder, self._memory)):
