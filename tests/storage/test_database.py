@@ -100,6 +100,46 @@ async def test_a_stopped_server_is_unavailable_until_it_is_back(
     assert await each_outcome(outage_database) == [None] * 4
 
 
+@pytest.mark.parametrize("crash", [False, True])
+async def test_connections_that_rested_during_a_restart_are_replaced_without_an_error(
+    outage_postgres: PostgresServer, outage_database: Database, monkeypatch: pytest.MonkeyPatch, crash: bool
+) -> None:
+    monkeypatch.setattr(dialect, "_TRUSTED_SECONDS", -1)
+    assert await each_outcome(outage_database) == [None] * 4
+    outage_postgres.restart(crash=crash)
+    assert await each_outcome(outage_database) == [None] * 4
+
+
+@pytest.mark.parametrize("crash", [False, True])
+async def test_connections_of_which_the_driver_has_seen_the_end_are_replaced_without_an_error(
+    outage_postgres: PostgresServer, outage_database: Database, monkeypatch: pytest.MonkeyPatch, crash: bool
+) -> None:
+    monkeypatch.setattr(dialect, "_TRUSTED_SECONDS", 3600)
+    used = await driver_connection(outage_database)
+    outage_postgres.restart(crash=crash)
+    async with asyncio.timeout(5):
+        while not used.is_closed():
+            await asyncio.sleep(0.001)
+    assert await each_outcome(outage_database) == [None] * 4
+
+
+@pytest.mark.parametrize(("rested_seconds", "is_kept"), [(180, True), (0, False)])
+async def test_a_connection_is_replaced_once_it_has_rested_for_long(
+    outage_database: Database, monkeypatch: pytest.MonkeyPatch, rested_seconds: int, is_kept: bool
+) -> None:
+    monkeypatch.setattr(dialect, "_RESTED_SECONDS", rested_seconds)
+    first = await driver_connection(outage_database)
+    assert (await driver_connection(outage_database) is first) is is_kept
+    assert first.is_closed() is not is_kept
+
+
+async def driver_connection(database: Database) -> asyncpg.Connection:
+    """The connection that the pool gives."""
+    async with database.read() as connection:
+        await connection.execute(sa.text("SELECT 1"))
+        return (await connection.get_raw_connection()).driver_connection
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "meanwhile"),
     [

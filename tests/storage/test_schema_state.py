@@ -1,6 +1,8 @@
 """Which versions can serve from a database, and migrations beside running instances."""
 
 import asyncio
+import time
+from datetime import timedelta
 from pathlib import Path
 
 import asyncpg
@@ -8,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.domain.errors import Code, Error
-from flagstaff.storage import dialect
 from flagstaff.storage import migrate as migrations
 from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
@@ -63,7 +64,7 @@ async def test_the_oldest_supported_revision_follows_the_migrations(store: Store
 async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
     postgres_template: PostgresServer, data_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialect, "_MIGRATION_LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "_LOCK_SECONDS", 0.01)
     monkeypatch.setattr(migrations, "_LOCKS_SECONDS", 0)
     async with postgresql_store(postgres_template, data_directory) as store:
         holder = await asyncpg.connect(store.database_url)
@@ -78,10 +79,35 @@ async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
             await holder.close()
 
 
+async def test_every_fifth_attempt_waits_until_postgresql_would_cancel_an_automatic_vacuum(
+    postgres_template: PostgresServer, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "_LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "_AGAIN_SECONDS", 0)
+    async with postgresql_store(postgres_template, data_directory) as store:
+        await migrate_store(store, "0026")
+        holder = await asyncpg.connect(store.database_url)
+        try:
+            began = time.monotonic()
+            async with asyncio.TaskGroup() as tasks, holder.transaction():
+                await holder.execute("LOCK TABLE flags IN ACCESS SHARE MODE")
+                migration = tasks.create_task(migrate_store(store, "0027"))
+                while not await longest_wait(holder) > timedelta(seconds=1):
+                    assert time.monotonic() - began < 10
+            assert migration.result() == ["0027"]
+        finally:
+            await holder.close()
+
+
+async def longest_wait(operator: asyncpg.Connection) -> timedelta:
+    waiting = "SELECT max(clock_timestamp() - waitstart) FROM pg_locks WHERE NOT granted"
+    return await operator.fetchval(waiting) or timedelta(0)
+
+
 @pytest.mark.parametrize(
     ("patience", "requests_timeout", "migrations_timeout"),
     [
-        pytest.param(dialect._MIGRATION_LOCK_SECONDS, "1s", "10min", id="the migration gives way"),
+        pytest.param(migrations._LOCK_SECONDS, "1s", "10min", id="the migration gives way"),
         pytest.param(60, "10min", "1s", id="PostgreSQL ends the migration's transaction"),
     ],
 )
@@ -93,7 +119,7 @@ async def test_a_migration_and_a_request_that_need_each_others_tables_both_succe
     requests_timeout: str,
     migrations_timeout: str,
 ) -> None:
-    monkeypatch.setattr(dialect, "_MIGRATION_LOCK_SECONDS", patience)
+    monkeypatch.setattr(migrations, "_LOCK_SECONDS", patience)
     async with postgresql_store(postgres_template, data_directory) as store:
         await migrate_store(store, "0026")
         request = await asyncpg.connect(store.database_url)

@@ -148,8 +148,13 @@ class PostgresServer:
     def delete(self) -> None:
         """Stop the server and delete its folders, unless they have been."""
         try:
-            if "administrator" in vars(self):
-                self.administrator.close()
+            if administrator := vars(self).pop("administrator", None):
+                administrator.close()
+        finally:
+            self._delete()
+
+    def _delete(self) -> None:
+        try:
             self.stop()
         finally:
             for folder in filter(Path.exists, (self._folder, self._memory)):

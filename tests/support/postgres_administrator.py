@@ -9,6 +9,8 @@ import asyncpg
 
 Result = TypeVar("Result")
 
+_CLOSE_SECONDS = 10
+
 
 class Administrator:
     """Does what a test needs before and after it, in a thread with an event loop of its own.
@@ -35,7 +37,7 @@ class Administrator:
 
     def close(self) -> None:
         """End the connection and the thread."""
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_CLOSE_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -22,9 +22,11 @@ _READERS_NICENESS = 5
 _WAIT_SECONDS = 5
 IDLE_WRITE_SECONDS = 5.0
 _TRUSTED_SECONDS = 0.5
+_RESTED_SECONDS = 180  # some networks drop connections that have rested for four minutes
 _USED_AT = "used at"
 _MIGRATION_WAIT_SECONDS = 600
-_MIGRATION_LOCK_SECONDS = 0.25  # well below deadlock_timeout, after which PostgreSQL may end an instance's transaction
+# Longer than PostgreSQL's deadlock_timeout: then it cancels an automatic vacuum that holds a lock.
+PATIENT_LOCK_SECONDS = 2.0
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
 # Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
@@ -62,11 +64,13 @@ def sqlite_url(path: Path) -> str:
 
 
 def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
-    """A pool of connections to a PostgreSQL server. It detects lost connections before they are used.
+    """A pool of connections to a PostgreSQL server. The connection used last is used next.
 
-    A connection that was used in the last half second is only asked whether it is closed, as in HikariCP: SQLAlchemy's
-    `pool_pre_ping` takes three round trips, which were a quarter of what a short transaction takes. The one used last
-    is used next: it has the statements prepared, and is rarely asked.
+    A connection that has rested for more than half a second is asked whether it responds, and one that has rested for
+    more than three minutes is replaced, because a network that has dropped it may not answer at all. One used more
+    recently is used unless the driver has seen its end, as in HikariCP: its first statement can fail when the server
+    has just stopped. SQLAlchemy's `pool_pre_ping` asks before each transaction, with three round trips, which took a
+    quarter of the time of a short one.
     """
     engine = create_async_engine(
         "postgresql+asyncpg://",
@@ -89,17 +93,20 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
 
     @sa.event.listens_for(engine.sync_engine, "checkout")
     def check(connection: Any, record: sa.pool.ConnectionPoolEntry, _proxy: object) -> None:
-        used_at = record.info.get(_USED_AT)
-        if used_at is not None and not _responds(connection, idle_seconds=time.monotonic() - used_at):
-            raise sa.exc.InvalidatePoolError  # the pool opens new connections
+        rested_seconds = time.monotonic() - record.info.get(_USED_AT, time.monotonic())
+        if rested_seconds > _RESTED_SECONDS:
+            connection.driver_connection.terminate()  # a farewell would wait for the server's
+            raise sa.exc.DisconnectionError  # the pool opens another in its place
+        if not _responds(connection, is_trusted=rested_seconds <= _TRUSTED_SECONDS):
+            raise sa.exc.InvalidatePoolError  # the pool replaces all
 
     return engine
 
 
-def _responds(connection: Any, *, idle_seconds: float) -> bool:
+def _responds(connection: Any, *, is_trusted: bool) -> bool:
     if connection.driver_connection.is_closed():
         return False
-    if idle_seconds > _TRUSTED_SECONDS:
+    if not is_trusted:
         try:
             connection.ping()
         except connection.dbapi.Error:
@@ -154,7 +161,14 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     return engine
 
 
-def migrating_engine(url: str | None, configuration: Path, history: Path, *, journal_mode: str = "WAL") -> AsyncEngine:
+def migrating_engine(
+    url: str | None,
+    configuration: Path,
+    history: Path,
+    *,
+    journal_mode: str = "WAL",
+    lock_seconds: float = PATIENT_LOCK_SECONDS,
+) -> AsyncEngine:
     """The engine for migrations: one transaction over all tables, which waits for any other such transaction.
 
     With the journal mode DELETE even a kill in the middle of the commit leaves both SQLite files as they were. It needs
@@ -168,7 +182,7 @@ def migrating_engine(url: str | None, configuration: Path, history: Path, *, jou
     def begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
         # A statement that waits for a table makes all later ones wait behind it.
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_MIGRATION_LOCK_SECONDS * 1000:.0f}ms'")
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{lock_seconds * 1000:.0f}ms'")
 
     return engine
 

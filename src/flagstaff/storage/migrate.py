@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,6 +35,8 @@ Result = TypeVar("Result")
 
 _LOCKS_SECONDS = 60
 _AGAIN_SECONDS = 1.0
+# Well below PostgreSQL's deadlock_timeout, after which it may end the transaction of an instance.
+_LOCK_SECONDS = 0.25
 
 
 async def migrate(
@@ -79,12 +82,13 @@ async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[
     """Try until no other session holds a lock for long, so that the requests of running instances wait only shortly.
 
     A transaction of theirs may hold the lock that a migration needs while it waits for one of the migration's. So the
-    migration gives way first.
+    migration gives way first. Now and then it waits for longer, in case the other session is an automatic vacuum.
     """
     deadline = time.monotonic() + _LOCKS_SECONDS
+    waits = cycle([_LOCK_SECONDS] * 4 + [dialect.PATIENT_LOCK_SECONDS])
     while True:
         try:
-            return await _run(dialect.migrating_engine(url, *files), work)
+            return await _run(dialect.migrating_engine(url, *files, lock_seconds=next(waits)), work)
         except sa.exc.DBAPIError as error:
             if not dialect.is_lock_timeout(error):
                 raise
