@@ -295,13 +295,15 @@ class Flagstaff:
         passkeys = Passkeys(self.database, now, confirmations, site_of(settings.public_url))
         self.second_factors = SecondFactors(self.database, now, confirmations, tokens, Sealer(secret_key), passkeys)
         self._http = _provider_http(settings.oidc_providers, self._tracing)
-        instance = Instance(self.database, now, settings.registration, settings.demand_second_factor, settings.quotas())
+        self.instance = Instance(
+            self.database, now, settings.registration, settings.demand_second_factor, settings.quotas()
+        )
         self.single_sign_on = SingleSignOn(
             self.database,
             now,
             self._passwords,
             self._make_provider_clients(now),
-            instance,
+            self.instance,
             settings.public_url,
         )
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
@@ -344,7 +346,7 @@ class Flagstaff:
             applications=self._reports,
             idempotency=self._idempotency,
             supervisor=self._supervisor,
-            instance=instance,
+            instance=self.instance,
             instances=ServingInstances(self.database, now, self._list_instances),
             limits=limits,
             metrics=self.metrics,

@@ -1,5 +1,8 @@
-"""Tokens that end while a request waits for its body or for its turn."""
+"""Tokens that end, and second factors that are demanded, while a request waits for its body."""
 
+from collections.abc import Awaitable, Callable
+
+import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
@@ -7,8 +10,11 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.management.auth import Authentication
+from flagstaff.web.management.demands import SecondFactorDemand
 from tests.support.api import Caller
+from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD
+from tests.support.two_factor import enrol
 
 _NO_LIMITS = Limits(
     evaluate=None,
@@ -26,19 +32,38 @@ _NO_LIMITS = Limits(
 async def test_a_write_whose_body_is_held_back_is_not_carried_out_with_an_ended_token(
     flagstaff: Flagstaff, ada: Caller, ending: str
 ) -> None:
-    now = 100.0
-    carried_out = []
+    async def end_token() -> httpx.Response:
+        if ending == "logout":
+            return await ada.post("/auth/logout")
+        change = {"current_password": PASSWORD, "new_password": f"another {PASSWORD}"}
+        return await ada.post("/api/me/password", json=change)
 
-    async def application(scope: Scope, _receive: Receive, _send: Send) -> None:
-        carried_out.append(scope["path"])
+    assert await refusal_after(flagstaff, ada, end_token) is Code.UNAUTHENTICATED
+
+
+async def test_a_write_whose_body_is_held_back_is_not_carried_out_without_the_factor_demanded_meanwhile(
+    flagstaff: Flagstaff, ada: Caller, eve: Caller, clock: Clock
+) -> None:
+    await enrol(ada, clock)
+
+    async def demand() -> httpx.Response:
+        return await ada.put("/api/admin/settings", json={"demands_second_factor": True})
+
+    assert await refusal_after(flagstaff, eve, demand) is Code.MFA_ENROLMENT_REQUIRED
+
+
+async def refusal_after(
+    flagstaff: Flagstaff, caller: Caller, meanwhile: Callable[[], Awaitable[httpx.Response]]
+) -> Code:
+    """Why a write is refused whose body arrives after another request, which succeeds."""
+    now = 100.0
+
+    async def application(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise AssertionError("The write was carried out.")
 
     async def receive() -> Message:
         nonlocal now
-        if ending == "logout":
-            assert (await ada.post("/auth/logout")).status_code == 204
-        else:
-            change = {"current_password": PASSWORD, "new_password": f"another {PASSWORD}"}
-            assert (await ada.post("/api/me/password", json=change)).status_code == 200
+        assert (await meanwhile()).is_success
         now += 1
         return {"type": "http.request", "body": b"{}"}
 
@@ -46,16 +71,19 @@ async def test_a_write_whose_body_is_held_back_is_not_carried_out_with_an_ended_
         raise AssertionError
 
     authentication = Authentication(
-        application, flagstaff.sessions, flagstaff.access_tokens, _NO_LIMITS, clock=lambda: now
+        SecondFactorDemand(application, flagstaff.instance),
+        flagstaff.sessions,
+        flagstaff.access_tokens,
+        _NO_LIMITS,
+        clock=lambda: now,
     )
     scope = {
         "type": "http",
         "method": "POST",
         "path": "/api/projects",
-        "headers": [(b"authorization", f"Bearer {ada.token}".encode())],
+        "headers": [(b"authorization", f"Bearer {caller.token}".encode())],
         "state": {},
     }
     with pytest.raises(Error) as refusal:
         await authentication(scope, receive, send)
-    assert refusal.value.code is Code.UNAUTHENTICATED
-    assert carried_out == []
+    return refusal.value.code

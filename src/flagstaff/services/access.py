@@ -6,6 +6,7 @@ locks the project first (`for_update`), so that the writes to one project are se
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.domain.changes import Actor, Scope
@@ -20,6 +21,13 @@ from flagstaff.storage.second_factors import has_second_factor
 
 Reach = Mapping[UUID, frozenset[str] | None]
 """The projects in which an access token may be used, with the keys of the environments; None means all."""
+
+
+class Authenticated(NamedTuple):
+    """The account that a token stands for, and the instance's setting for second factors, if it has been changed."""
+
+    actor: Actor
+    demand: str | None
 
 
 @dataclass(frozen=True, slots=True)

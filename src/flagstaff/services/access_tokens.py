@@ -16,7 +16,7 @@ from flagstaff.domain.changes import Actor, Scope, TokenName, change_of
 from flagstaff.domain.errors import Code, Error, invalid_field, not_found
 from flagstaff.domain.permissions import Limits, Permission, require
 from flagstaff.domain.quotas import Quota
-from flagstaff.services.access import hold_session, open_membership
+from flagstaff.services.access import Authenticated, hold_session, open_membership
 from flagstaff.services.sightings import Sightings
 from flagstaff.services.tokens import hash_token
 from flagstaff.storage import access_tokens, environments, members
@@ -44,16 +44,17 @@ class AccessTokens:
     quota_of_project: Quota
     _used: Sightings = field(default_factory=Sightings, init=False)
 
-    async def authenticate(self, token_hash: bytes) -> Actor:
+    async def authenticate(self, token_hash: bytes) -> Authenticated:
         """The account that a token acts for; raises Error UNAUTHENTICATED if it is unknown, revoked or expired."""
         async with self.database.read() as connection:
-            token = await access_tokens.find_token_by_hash(connection, token_hash, self.now())
-        if token is None:
+            found = await access_tokens.find_token_by_hash(connection, token_hash, self.now())
+        if found is None:
             raise invalid_access_token()
+        token, demand = found
         self._used.note(token.id, token.last_used_at, self.now())
         environments = None if token.environments is None else frozenset(token.environments)
         limits = Limits(frozenset(token.permissions), token.project_id, environments)
-        return Actor(token.account_id, token.email, TokenName(token.id, token.name), limits)
+        return Authenticated(Actor(token.account_id, token.email, TokenName(token.id, token.name), limits), demand)
 
     async def list_own_tokens(self, actor: Actor) -> list[AccessToken]:
         """The actor's personal tokens, newest first."""

@@ -8,15 +8,14 @@ from typing import Literal
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.errors import enrolment_required
 from flagstaff.domain.instance import InstanceSettings
-from flagstaff.services.access import hold_administrators, require_administrator
+from flagstaff.services.access import Authenticated, hold_administrators, require_administrator
 from flagstaff.storage import instance
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
 from flagstaff.storage.instance import Counts
-from flagstaff.storage.second_factors import has_second_factor
+from flagstaff.storage.second_factors import DEMAND, has_second_factor
 
 _REGISTRATION = "registration"
-_SECOND_FACTOR = "demands_second_factor"
 _ON, _OFF = "on", "off"
 
 
@@ -48,11 +47,11 @@ class Instance:
         """The same on a connection of the caller."""
         return (await self._read(connection)).registration == "open"
 
-    async def require_second_factor(self, actor: Actor) -> None:
+    async def require_second_factor(self, authenticated: Authenticated) -> None:
         """Raise Error MFA_ENROLMENT_REQUIRED if the instance demands a second factor that the actor does not have."""
-        async with self.database.read() as connection:
-            if self._demands(await instance.find_setting(connection, _SECOND_FACTOR)):
-                await _require_second_factor(connection, actor)
+        if self._demands(authenticated.demand):
+            async with self.database.read() as connection:
+                await _require_second_factor(connection, authenticated.actor)
 
     async def get_settings(self, actor: Actor) -> InstanceSettings:
         """The settings; raises Error FORBIDDEN."""
@@ -74,7 +73,7 @@ class Instance:
                 stored = (_ON if value else _OFF) if isinstance(value, bool) else value
                 await instance.save_setting(connection, name, stored)
             after = await self._read(connection)
-            if after.demands_second_factor and _SECOND_FACTOR in values:
+            if after.demands_second_factor and DEMAND in values:
                 await _require_second_factor(connection, actor)  # so that nobody locks themselves out
             if after != before:
                 change = change_of(actor, "instance.updated", self.now(), Scope(), before=before, after=after)
@@ -90,7 +89,7 @@ class Instance:
 
     async def _read(self, connection: Connection) -> InstanceSettings:
         registration = await instance.find_setting(connection, _REGISTRATION)
-        demand = await instance.find_setting(connection, _SECOND_FACTOR)
+        demand = await instance.find_setting(connection, DEMAND)
         return InstanceSettings(
             registration or self.default_registration,
             is_default=registration is None,

@@ -14,10 +14,12 @@ from flagstaff.domain.accounts import TOKEN_LIFETIME, Account
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.sessions import SESSIONS_PER_ACCOUNT, Origin, Session
+from flagstaff.services.access import Authenticated
 from flagstaff.services.account_changes import end_session
 from flagstaff.services.sightings import Sightings
 from flagstaff.services.tokens import Claims, Tokens
 from flagstaff.storage import accounts, sessions
+from flagstaff.storage.accounts import TokenAccount
 from flagstaff.storage.database import Connection, Database
 
 
@@ -70,11 +72,12 @@ class Sessions:
             raise invalid_token()
         return claims
 
-    async def authenticate(self, claims: Claims) -> Actor:
+    async def authenticate(self, claims: Claims) -> Authenticated:
         """The account that a token belongs to; raises Error UNAUTHENTICATED if its session has ended."""
         async with self.database.read() as connection:
-            account = await self._find_account(connection, claims)
-        return Actor(account.id, account.email, session_id=claims.token_id)
+            found = await self._find_account(connection, claims)
+        actor = Actor(found.account.id, found.account.email, session_id=claims.token_id)
+        return Authenticated(actor, found.demand)
 
     async def list_sessions(self, actor: Actor) -> list[Session]:
         """The actor's open sessions, newest first."""
@@ -108,7 +111,7 @@ class Sessions:
             async with self.database.transaction() as transaction:
                 await sessions.note_seen(transaction.connection, seen)
 
-    async def _find_account(self, connection: Connection, claims: Claims) -> Account:
+    async def _find_account(self, connection: Connection, claims: Claims) -> TokenAccount:
         found = await accounts.find_token_account(connection, claims.account_id, claims.token_id)
         if found is None or not self.tokens.is_current(found.account, claims.stamp):
             raise invalid_token()
@@ -116,7 +119,7 @@ class Sessions:
             if found.last_seen_at is None:
                 raise invalid_token()
             self._seen.note(claims.token_id, found.last_seen_at, self.now())
-        return found.account
+        return found
 
 
 def invalid_token() -> Error:

@@ -1,6 +1,6 @@
 """Access tokens in the database, which has only their hashes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.access_tokens import AccessToken
 from flagstaff.domain.permissions import Permission
 from flagstaff.storage import tables
+from flagstaff.storage.second_factors import demand
 
 _columns = tables.access_tokens.c
 _token = sa.select(
@@ -27,7 +28,7 @@ _token = sa.select(
     _columns.last_used_at,
 ).join_from(tables.access_tokens, tables.accounts)
 # Used by every request with a token.
-_by_hash = _token.where(
+_by_hash = _token.add_columns(demand).where(
     _columns.token_hash == sa.bindparam("token_hash"),
     tables.accounts.c.deactivated_at.is_(None),
     sa.or_(_columns.expires_at.is_(None), _columns.expires_at > sa.bindparam("now", type_=tables.Moment)),
@@ -60,10 +61,15 @@ async def create_token(connection: AsyncConnection, token: AccessToken, token_ha
     await connection.execute(tables.access_tokens.insert().values(values))
 
 
-async def find_token_by_hash(connection: AsyncConnection, token_hash: bytes, now: datetime) -> AccessToken | None:
-    """The token with this hash, unless it has expired or its account is deactivated."""
+async def find_token_by_hash(
+    connection: AsyncConnection, token_hash: bytes, now: datetime
+) -> tuple[AccessToken, str | None] | None:
+    """The token with this hash, unless it has expired or its account is deactivated.
+
+    With it, the instance's setting for second factors, if it has been changed.
+    """
     row = (await connection.execute(_by_hash, {"token_hash": token_hash, "now": now})).one_or_none()
-    return _from_row(row) if row else None
+    return (_from_row(row[:-1]), row[-1]) if row else None
 
 
 async def hold_token(connection: AsyncConnection, token_id: UUID) -> bool:
@@ -115,9 +121,9 @@ async def _list(connection: AsyncConnection, *conditions: sa.ColumnElement[bool]
     return [_from_row(row) for row in await connection.execute(query)]
 
 
-def _from_row(row: sa.Row[*tuple[Any, ...]]) -> AccessToken:
+def _from_row(row: Sequence[Any]) -> AccessToken:
     token = AccessToken(*row)
-    environments = None if row.environments is None else tuple(map(UUID, row.environments))
+    environments = None if token.environments is None else tuple(UUID(str(each)) for each in token.environments)
     # A newer release may have stored permissions that this one does not know.
-    permissions = tuple(each for each in Permission if each in row.permissions)
+    permissions = tuple(each for each in Permission if each in token.permissions)
     return replace(token, permissions=permissions, environments=environments)

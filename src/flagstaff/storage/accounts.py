@@ -12,7 +12,7 @@ from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
 from flagstaff.storage.lists import Listing, containing
-from flagstaff.storage.second_factors import has_factor
+from flagstaff.storage.second_factors import demand, has_factor
 
 _columns = tables.accounts.c
 _account = sa.select(
@@ -28,7 +28,7 @@ _token = sa.bindparam("token", type_=sa.Uuid)
 _its_session = sa.and_(tables.sessions.c.id == _token, tables.sessions.c.account_id == _columns.id)
 # Used by every request.
 _by_token = (
-    _by_id.add_columns(tables.sessions.c.last_seen_at)
+    _by_id.add_columns(tables.sessions.c.last_seen_at, demand)
     .select_from(tables.accounts.outerjoin(tables.sessions, _its_session))
     .where(_columns.deactivated_at.is_(None), ~sa.exists().where(tables.ended_tokens.c.id == _token))
 )
@@ -44,10 +44,14 @@ _matching = Listing(
 
 
 class TokenAccount(NamedTuple):
-    """The account of a token, and when its session was last seen; None if the token has no session, or not any more."""
+    """The account of a token, and when its session was last seen; None if the token has no session, or not any more.
+
+    `demand` is the instance's setting for second factors, if it has been changed.
+    """
 
     account: Account
     last_seen_at: datetime | None
+    demand: str | None
 
 
 async def create_account(connection: AsyncConnection, account: Account) -> None:
@@ -74,7 +78,7 @@ async def find_account(connection: AsyncConnection, account_id: UUID) -> Account
 async def find_token_account(connection: AsyncConnection, account_id: UUID, token_id: UUID) -> TokenAccount | None:
     """The account with this id and the token's session, unless the token has been ended or the account deactivated."""
     row = (await connection.execute(_by_token, {"account": account_id, "token": token_id})).one_or_none()
-    return TokenAccount(Account(*row[:-1]), row[-1]) if row else None
+    return TokenAccount(Account(*row[:-2]), *row[-2:]) if row else None
 
 
 async def find_account_by_email(connection: AsyncConnection, email: str) -> Account | None:

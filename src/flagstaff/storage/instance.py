@@ -9,7 +9,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.storage import dialect, tables
 
 _columns = tables.instance_settings.c
-# Used by every request to the management API.
 _find = sa.select(_columns.value).where(_columns.name == sa.bindparam("setting"))
 _save = dialect.upsert(
     tables.instance_settings,

@@ -1,4 +1,4 @@
-"""Codes as second factors of accounts, failed attempts to prove one, and the challenges that wait for a proof."""
+"""Second factors of accounts, the instance's demand for them, failed attempts, and challenges that wait for a proof."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -26,6 +26,12 @@ def has_factor(account_id: sa.ColumnElement[UUID]) -> sa.ColumnElement[bool]:
         | sa.exists().where(tables.identities.c.account_id == account_id, tables.identities.c.is_only_way)
     )
 
+
+DEMAND = "demands_second_factor"
+"""The name of the instance's setting."""
+_settings = tables.instance_settings.c
+demand = sa.select(_settings.value).where(_settings.name == DEMAND).scalar_subquery()
+"""The value of the setting, which every request reads with the account of its token."""
 
 _has_factor = sa.select(has_factor(sa.bindparam("account", type_=sa.Uuid)))
 

@@ -17,6 +17,7 @@ from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.permissions import Permission
 from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.services.access import Authenticated
 from flagstaff.services.access_tokens import AccessTokens, read_access_token
 from flagstaff.services.sessions import Sessions
 from flagstaff.web.edge.bodies import read_body, replay
@@ -30,7 +31,7 @@ PERMISSION = "x-required-permission"
 _WITHOUT_BODY = ("GET", "HEAD")
 # Our tokens have about 400. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
-# A client can hold its body back for half a minute, in which its token may be ended.
+# A client can hold its body back for half a minute, in which its token may be ended, or a second factor be demanded.
 _CHECKED_FOR_SECONDS = 0.5
 # What access tokens may be used for, besides reading which account they belong to. Projects decide by permissions.
 _FOR_ACCESS_TOKENS = "/api/projects"
@@ -48,7 +49,7 @@ class _Credential:
     """A token whose form is right: what it is counted by until its account is known, and how that is found."""
 
     counted_by: Hashable
-    authenticate: Callable[[], Awaitable[Actor]]
+    authenticate: Callable[[], Awaitable[Authenticated]]
     session_id: UUID | None
 
 
@@ -83,7 +84,8 @@ class Authentication:
             await self._app(scope, receive, send)
             return
         credential = self._read(scope)
-        actor = scope["state"]["actor"] = await self._authenticate(credential)
+        authenticated = scope["state"]["authenticated"] = await self._authenticate(credential)
+        actor = scope["state"]["actor"] = authenticated.actor
         assert actor.account_id is not None
         scope["state"]["session_id"] = credential.session_id
         _require_use(scope, actor)
@@ -98,7 +100,8 @@ class Authentication:
         # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:
             await slot.enter_async_context((self._read_slots if reads else self._write_slots).take(actor.account_id))
-            await self._check_again(credential, authenticated_at)
+            if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
+                scope["state"]["authenticated"] = await credential.authenticate()
 
             async def send_on(message: Message) -> None:
                 if not reads or scope["state"].get(IS_STREAM):
@@ -117,7 +120,7 @@ class Authentication:
         session_id = claims.token_id if claims.has_session else None
         return _Credential(claims.account_id, partial(self._sessions.authenticate, claims), session_id)
 
-    async def _authenticate(self, credential: _Credential) -> Actor:
+    async def _authenticate(self, credential: _Credential) -> Authenticated:
         """The token's account. The request is counted first, so that a refused one costs no query.
 
         Which account an access token belongs to is not known before. Until then its client is counted, so that guesses
@@ -125,24 +128,20 @@ class Authentication:
         """
         admit(self._limiter, credential.counted_by)
         try:
-            actor = await credential.authenticate()
+            authenticated = await credential.authenticate()
         except Error as error:
             if error.code is Code.UNAUTHENTICATED and isinstance(credential.counted_by, UUID):
                 self._forgive(credential)  # someone with an ended token must not use up the limit
             raise
-        if credential.counted_by != actor.account_id:
+        account_id = authenticated.actor.account_id
+        if credential.counted_by != account_id:
             self._forgive(credential)
-            admit(self._limiter, actor.account_id)
-        return actor
+            admit(self._limiter, account_id)
+        return authenticated
 
     def _forgive(self, credential: _Credential) -> None:
         if self._limiter is not None:
             self._limiter.forgive(credential.counted_by)
-
-    async def _check_again(self, credential: _Credential, authenticated_at: float) -> None:
-        """Raise Error UNAUTHENTICATED if the token was ended while the request waited for its body or its slot."""
-        if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
-            await credential.authenticate()
 
 
 def _require_use(scope: Scope, actor: Actor) -> None:

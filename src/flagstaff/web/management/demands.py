@@ -2,7 +2,6 @@
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flagstaff.domain.changes import Actor
 from flagstaff.services.instance import Instance
 from flagstaff.web.management.auth import PREFIX
 
@@ -22,6 +21,5 @@ class SecondFactorDemand:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if f"{scope['path']}/".startswith(f"{PREFIX}/") and not f"{scope['path']}/".startswith(f"{_OF_ACCOUNT}/"):
-            actor: Actor = scope["state"]["actor"]
-            await self._instance.require_second_factor(actor)
+            await self._instance.require_second_factor(scope["state"]["authenticated"])
         await self._app(scope, receive, send)
