@@ -31,8 +31,8 @@ WAITING = (
     "exchange",
     "test_bench_smoke.py",
     "test_snippets.py",
-    "e2e",
 )
+BROWSERS = "e2e"
 
 # What is imported and collected is never freed. Scanning it again and again takes a tenth of the processor time.
 gc.disable()
@@ -54,16 +54,24 @@ hypothesis.settings.load_profile("flagstaff")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that wait, while other processes of the run use the cores; at the end, they would not.
 
+    Each of three processes begins with a third of the tests, and takes others' last ones when it has no more. The tests
+    with a browser, which wait and are many, begin the second third, so that at most times one process runs such a test.
+
     In CI a test that fails runs once more, and the summary shows its failure. A machine that others share can pause a
     process for seconds, which makes about one of some thousand tests fail. A test that fails for a fault of the code
     fails again. Elsewhere no test is repeated, so that a race is seen by those who can look into it.
     """
 
-    def place(item: pytest.Item) -> int:
-        room = item.path.relative_to(HERE).parts[0]
-        return WAITING.index(room) if room in WAITING else len(WAITING)
+    def room(item: pytest.Item) -> str:
+        return item.path.relative_to(HERE).parts[0]
 
-    items.sort(key=place)
+    def place(item: pytest.Item) -> int:
+        return WAITING.index(room(item)) if room(item) in WAITING else len(WAITING)
+
+    with_browser = [item for item in items if room(item) == BROWSERS]
+    others = sorted((item for item in items if room(item) != BROWSERS), key=place)
+    third = len(items) // 3
+    items[:] = [*others[:third], *with_browser, *others[third:]]
     if os.environ.get("CI"):
         for item in items:
             item.add_marker(pytest.mark.flaky(retries=1), append=False)

@@ -24,6 +24,6 @@ async function write(text: string): Promise<void> {
     event.preventDefault();
   };
   document.addEventListener("copy", fill, { once: true });
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way
+  // oxlint-disable-next-line typescript/no-deprecated -- there is no other way
   document.execCommand("copy");
 }

@@ -3,7 +3,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { auditQuery, exportAudit, type Change } from "../api/changes";
 import { AuditFilters } from "../components/changes/AuditFilters";
 import { ChangeRows } from "../components/changes/ChangeRows";
@@ -27,6 +27,7 @@ export function Audit() {
   const environments = useEnvironments();
   const search = toAuditSearch({ ...route.useSearch() });
   const navigate = route.useNavigate();
+  const [now] = useState(() => new Date());
   const wanted = queryOf(search);
   const query = useInfiniteQuery(auditQuery(project.id, wanted));
   const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
@@ -64,7 +65,7 @@ export function Audit() {
     >
       <AuditFilters environments={environments} search={search} onChange={onFilter} />
       <Text size="xs" c="dimmed" mb="xs">
-        {texts.zone(utcOffset(new Date()))}
+        {texts.zone(utcOffset(now))}
       </Text>
       <Pages
         query={query}

@@ -31,7 +31,7 @@ export interface AccountFormProps<Values extends object> {
   readonly form: UseFormReturnType<Values>;
   readonly action: string;
   readonly onSubmit: (values: Values) => Promise<unknown>;
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 export function AccountForm<Values extends object>({ action, ...rest }: AccountFormProps<Values>) {

@@ -79,5 +79,5 @@ function PasskeyButton({ challenge, send }: PartProps) {
   const form = useForm({ initialValues: {} });
   const { mutateAsync: sendPasskey } = usePasskey(challenge);
   const submit = () => send(() => sendPasskey());
-  return <AccountForm form={form} action={secondFactor.usePasskey} onSubmit={submit} children={null} />;
+  return <AccountForm form={form} action={secondFactor.usePasskey} onSubmit={submit} />;
 }

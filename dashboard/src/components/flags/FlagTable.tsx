@@ -33,6 +33,7 @@ export function FlagTable({ rows, search, chosen, favourites, on }: Props) {
   const height = narrow ? 92 : 60;
   // What is above the list has changed its height, too.
   useEffect(() => setMargin(list.current?.offsetTop ?? 0), [height, rows]);
+  // oxlint-disable-next-line react/incompatible-library -- the build does not use React's compiler
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: useCallback(() => height, [height]),

@@ -8,7 +8,7 @@ export function lateDialog<Props extends DialogProps>(load: () => Promise<Compon
 
   function Opening(props: Props) {
     const [isThere, setThere] = useState(false);
-    // A dialog gives the focus back only if it was there before it was opened.
+    // oxlint-disable-next-line react/set-state-in-effect -- a dialog that was not there before does not give the focus back
     useEffect(() => setThere(true), []);
     return <Loaded {...props} opened={isThere && props.opened} />;
   }
