@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -77,7 +78,8 @@ class ForkedProcess:
     def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal, unless it has ended."""
         if self.returncode is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended, and the forker has not told yet
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Kill it (SIGKILL), unless it has ended."""
