@@ -54,8 +54,8 @@ hypothesis.settings.load_profile("flagstaff")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that wait, while other processes of the run use the cores; at the end, they would not.
 
-    Each of three processes begins with a third of the tests, and takes others' last ones when it has no more. The tests
-    with a browser, which wait and are many, begin the second third, so that at most times one process runs such a test.
+    Each process of the run begins with its share of the tests, and takes others' last ones when it has no more. The
+    tests with a browser take longest. They begin the second share, so that usually only one process runs such tests.
 
     In CI a test that fails runs once more, and the summary shows its failure. A machine that others share can pause a
     process for seconds, which makes about one of some thousand tests fail. A test that fails for a fault of the code
@@ -70,8 +70,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     with_browser = [item for item in items if room(item) == BROWSERS]
     others = sorted((item for item in items if room(item) != BROWSERS), key=place)
-    third = len(items) // 3
-    items[:] = [*others[:third], *with_browser, *others[third:]]
+    share = len(items) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = [*others[:share], *with_browser, *others[share:]]
     if os.environ.get("CI"):
         for item in items:
             item.add_marker(pytest.mark.flaky(retries=1), append=False)

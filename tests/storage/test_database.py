@@ -1,6 +1,7 @@
 """Transactions, announcements, and errors in the product's own terms, which all use cases rely on."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -111,7 +112,7 @@ async def test_connections_that_rested_during_a_restart_are_replaced_without_an_
 
 
 @pytest.mark.parametrize("crash", [False, True])
-async def test_connections_of_which_the_driver_has_seen_the_end_are_replaced_without_an_error(
+async def test_connections_whose_end_the_driver_has_seen_are_replaced_without_an_error(
     outage_postgres: PostgresServer, outage_database: Database, monkeypatch: pytest.MonkeyPatch, crash: bool
 ) -> None:
     monkeypatch.setattr(dialect, "_TRUSTED_SECONDS", 3600)
@@ -120,6 +121,21 @@ async def test_connections_of_which_the_driver_has_seen_the_end_are_replaced_wit
     async with asyncio.timeout(5):
         while not used.is_closed():
             await asyncio.sleep(0.001)
+    assert await each_outcome(outage_database) == [None] * 4
+
+
+async def test_connections_that_do_not_respond_are_all_replaced_after_seconds(
+    outage_postgres: PostgresServer, outage_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialect, "_TRUSTED_SECONDS", -1)
+    async with outage_database.read(), outage_database.read():
+        pass
+    with outage_postgres.hanging():
+        began = time.monotonic()
+        with pytest.raises(Error, match="database") as refusal:
+            await driver_connection(outage_database)
+        assert time.monotonic() - began < 20  # five until it is given up, and five until another cannot be opened
+    assert refusal.value.code is Code.UNAVAILABLE
     assert await each_outcome(outage_database) == [None] * 4
 
 

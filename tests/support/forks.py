@@ -78,7 +78,7 @@ class ForkedProcess:
     def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal, unless it has ended."""
         if self.returncode is None:
-            with suppress(ProcessLookupError):  # it has ended, and the forker has not told yet
+            with suppress(ProcessLookupError):  # it has ended, and the forker has not reported it yet
                 os.kill(self.pid, number)
 
     def kill(self) -> None:

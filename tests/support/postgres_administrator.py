@@ -37,10 +37,12 @@ class Administrator:
 
     def close(self) -> None:
         """End the connection and the thread."""
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_CLOSE_SECONDS)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        try:
+            asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_CLOSE_SECONDS)
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
 
     async def _do(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
         async with self._turn:

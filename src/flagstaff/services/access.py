@@ -24,7 +24,10 @@ Reach = Mapping[UUID, frozenset[str] | None]
 
 
 class Authenticated(NamedTuple):
-    """The account that a token stands for, and the instance's setting for second factors, if it has been changed."""
+    """The account that a token stands for, and whether the instance demands a second factor: its setting, as stored.
+
+    None means that nobody has changed the setting, so that the environment variable decides.
+    """
 
     actor: Actor
     demand: str | None

@@ -13,7 +13,7 @@ from flagstaff.storage import instance
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
 from flagstaff.storage.instance import Counts
-from flagstaff.storage.second_factors import DEMAND, has_second_factor
+from flagstaff.storage.second_factors import DEMAND_SETTING, has_second_factor
 
 _REGISTRATION = "registration"
 _ON, _OFF = "on", "off"
@@ -73,7 +73,7 @@ class Instance:
                 stored = (_ON if value else _OFF) if isinstance(value, bool) else value
                 await instance.save_setting(connection, name, stored)
             after = await self._read(connection)
-            if after.demands_second_factor and DEMAND in values:
+            if after.demands_second_factor and DEMAND_SETTING in values:
                 await _require_second_factor(connection, actor)  # so that nobody locks themselves out
             if after != before:
                 change = change_of(actor, "instance.updated", self.now(), Scope(), before=before, after=after)
@@ -89,7 +89,7 @@ class Instance:
 
     async def _read(self, connection: Connection) -> InstanceSettings:
         registration = await instance.find_setting(connection, _REGISTRATION)
-        demand = await instance.find_setting(connection, DEMAND)
+        demand = await instance.find_setting(connection, DEMAND_SETTING)
         return InstanceSettings(
             registration or self.default_registration,
             is_default=registration is None,

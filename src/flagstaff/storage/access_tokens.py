@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.access_tokens import AccessToken
 from flagstaff.domain.permissions import Permission
 from flagstaff.storage import tables
-from flagstaff.storage.second_factors import demand
+from flagstaff.storage.second_factors import chosen_demand
 
 _columns = tables.access_tokens.c
 _token = sa.select(
@@ -28,7 +28,7 @@ _token = sa.select(
     _columns.last_used_at,
 ).join_from(tables.access_tokens, tables.accounts)
 # Used by every request with a token.
-_by_hash = _token.add_columns(demand).where(
+_by_hash = _token.add_columns(chosen_demand).where(
     _columns.token_hash == sa.bindparam("token_hash"),
     tables.accounts.c.deactivated_at.is_(None),
     sa.or_(_columns.expires_at.is_(None), _columns.expires_at > sa.bindparam("now", type_=tables.Moment)),
@@ -66,7 +66,7 @@ async def find_token_by_hash(
 ) -> tuple[AccessToken, str | None] | None:
     """The token with this hash, unless it has expired or its account is deactivated.
 
-    With it, the instance's setting for second factors, if it has been changed.
+    With it, the instance's setting for second factors, or None if it has not been changed.
     """
     row = (await connection.execute(_by_hash, {"token_hash": token_hash, "now": now})).one_or_none()
     return (_from_row(row[:-1]), row[-1]) if row else None
@@ -123,6 +123,7 @@ async def _list(connection: AsyncConnection, *conditions: sa.ColumnElement[bool]
 
 def _from_row(row: Sequence[Any]) -> AccessToken:
     token = AccessToken(*row)
+    # They are still as stored: texts.
     environments = None if token.environments is None else tuple(UUID(str(each)) for each in token.environments)
     # A newer release may have stored permissions that this one does not know.
     permissions = tuple(each for each in Permission if each in token.permissions)

@@ -12,7 +12,7 @@ from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
 from flagstaff.storage.lists import Listing, containing
-from flagstaff.storage.second_factors import demand, has_factor
+from flagstaff.storage.second_factors import chosen_demand, has_factor
 
 _columns = tables.accounts.c
 _account = sa.select(
@@ -28,7 +28,7 @@ _token = sa.bindparam("token", type_=sa.Uuid)
 _its_session = sa.and_(tables.sessions.c.id == _token, tables.sessions.c.account_id == _columns.id)
 # Used by every request.
 _by_token = (
-    _by_id.add_columns(tables.sessions.c.last_seen_at, demand)
+    _by_id.add_columns(tables.sessions.c.last_seen_at, chosen_demand)
     .select_from(tables.accounts.outerjoin(tables.sessions, _its_session))
     .where(_columns.deactivated_at.is_(None), ~sa.exists().where(tables.ended_tokens.c.id == _token))
 )
@@ -46,7 +46,7 @@ _matching = Listing(
 class TokenAccount(NamedTuple):
     """The account of a token, and when its session was last seen; None if the token has no session, or not any more.
 
-    `demand` is the instance's setting for second factors, if it has been changed.
+    `demand` is the instance's setting for second factors, or None if it has not been changed.
     """
 
     account: Account

@@ -25,8 +25,8 @@ _TRUSTED_SECONDS = 0.5
 _RESTED_SECONDS = 180  # some networks drop connections that have rested for four minutes
 _USED_AT = "used at"
 _MIGRATION_WAIT_SECONDS = 600
-# Longer than PostgreSQL's deadlock_timeout: then it cancels an automatic vacuum that holds a lock.
-PATIENT_LOCK_SECONDS = 2.0
+# Longer than PostgreSQL's deadlock_timeout of a second, after which it cancels an automatic vacuum that holds a lock.
+PATIENT_LOCK_SECONDS = 1.5
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
 # Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
@@ -66,11 +66,11 @@ def sqlite_url(path: Path) -> str:
 def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
     """A pool of connections to a PostgreSQL server. The connection used last is used next.
 
-    A connection that has rested for more than half a second is asked whether it responds, and one that has rested for
-    more than three minutes is replaced, because a network that has dropped it may not answer at all. One used more
-    recently is used unless the driver has seen its end, as in HikariCP: its first statement can fail when the server
-    has just stopped. SQLAlchemy's `pool_pre_ping` asks before each transaction, with three round trips, which took a
-    quarter of the time of a short one.
+    A connection that has rested for more than half a second is asked whether it responds, which takes one round trip,
+    and one that has rested for more than three minutes is replaced, because a network may have dropped it silently.
+    One used more recently is used unless the driver has seen its end, as in HikariCP: its first statement can fail when
+    the server has just stopped. SQLAlchemy's `pool_pre_ping` asks before each transaction, with three round trips,
+    which took a quarter of the time of a short one.
     """
     engine = create_async_engine(
         "postgresql+asyncpg://",
@@ -93,23 +93,27 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
 
     @sa.event.listens_for(engine.sync_engine, "checkout")
     def check(connection: Any, record: sa.pool.ConnectionPoolEntry, _proxy: object) -> None:
-        rested_seconds = time.monotonic() - record.info.get(_USED_AT, time.monotonic())
+        used_at = record.info.get(_USED_AT)
+        if used_at is None:
+            return  # it has just been opened
+        rested_seconds = time.monotonic() - used_at
         if rested_seconds > _RESTED_SECONDS:
-            connection.driver_connection.terminate()  # a farewell would wait for the server's
+            connection.driver_connection.terminate()  # closing it in order would wait for the server's answer
             raise sa.exc.DisconnectionError  # the pool opens another in its place
-        if not _responds(connection, is_trusted=rested_seconds <= _TRUSTED_SECONDS):
+        if not connection.run_async(partial(_responds, is_trusted=rested_seconds <= _TRUSTED_SECONDS)):
             raise sa.exc.InvalidatePoolError  # the pool replaces all
 
     return engine
 
 
-def _responds(connection: Any, *, is_trusted: bool) -> bool:
-    if connection.driver_connection.is_closed():
+async def _responds(connection: asyncpg.Connection, *, is_trusted: bool) -> bool:
+    if connection.is_closed():
         return False
     if not is_trusted:
         try:
-            connection.ping()
-        except connection.dbapi.Error:
+            await connection.execute("SELECT 1", timeout=_WAIT_SECONDS)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            connection.terminate()
             return False
     return True
 
@@ -170,6 +174,8 @@ def migrating_engine(
     lock_seconds: float = PATIENT_LOCK_SECONDS,
 ) -> AsyncEngine:
     """The engine for migrations: one transaction over all tables, which waits for any other such transaction.
+
+    On PostgreSQL, a statement waits at most `lock_seconds` for a table that another session has locked.
 
     With the journal mode DELETE even a kill in the middle of the commit leaves both SQLite files as they were. It needs
     files that no other process has open.

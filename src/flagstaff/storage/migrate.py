@@ -33,10 +33,10 @@ from flagstaff.storage.schema_state import (
 
 Result = TypeVar("Result")
 
-_LOCKS_SECONDS = 60
+_GIVE_UP_SECONDS = 60
 _AGAIN_SECONDS = 1.0
 # Well below PostgreSQL's deadlock_timeout, after which it may end the transaction of an instance.
-_LOCK_SECONDS = 0.25
+_SHORT_LOCK_SECONDS = 0.25
 
 
 async def migrate(
@@ -82,10 +82,11 @@ async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[
     """Try until no other session holds a lock for long, so that the requests of running instances wait only shortly.
 
     A transaction of theirs may hold the lock that a migration needs while it waits for one of the migration's. So the
-    migration gives way first. Now and then it waits for longer, in case the other session is an automatic vacuum.
+    migration gives way first, except in every fifth attempt, which waits until PostgreSQL would cancel an automatic
+    vacuum. In that one, PostgreSQL may end the other transaction instead, and its request fails with 503.
     """
-    deadline = time.monotonic() + _LOCKS_SECONDS
-    waits = cycle([_LOCK_SECONDS] * 4 + [dialect.PATIENT_LOCK_SECONDS])
+    deadline = time.monotonic() + _GIVE_UP_SECONDS
+    waits = cycle([_SHORT_LOCK_SECONDS] * 4 + [dialect.PATIENT_LOCK_SECONDS])
     while True:
         try:
             return await _run(dialect.migrating_engine(url, *files, lock_seconds=next(waits)), work)
@@ -94,7 +95,7 @@ async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[
                 raise
             if time.monotonic() > deadline:
                 raise unavailable(
-                    f"A migration has waited {_LOCKS_SECONDS} seconds for a table that another session has locked. "
+                    f"A migration has waited {_GIVE_UP_SECONDS} seconds for a table that another session has locked. "
                     "Nothing was changed. pg_stat_activity shows the sessions: end the one that holds the lock."
                 ) from error
         await asyncio.sleep(_AGAIN_SECONDS)

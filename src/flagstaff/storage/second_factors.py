@@ -1,4 +1,4 @@
-"""Second factors of accounts, the instance's demand for them, failed attempts, and challenges that wait for a proof."""
+"""Codes as second factors of accounts, whether the instance demands one, failed proofs, and challenges."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -27,11 +27,11 @@ def has_factor(account_id: sa.ColumnElement[UUID]) -> sa.ColumnElement[bool]:
     )
 
 
-DEMAND = "demands_second_factor"
+DEMAND_SETTING = "demands_second_factor"
 """The name of the instance's setting."""
 _settings = tables.instance_settings.c
-demand = sa.select(_settings.value).where(_settings.name == DEMAND).scalar_subquery()
-"""The value of the setting, which every request reads with the account of its token."""
+chosen_demand = sa.select(_settings.value).where(_settings.name == DEMAND_SETTING).scalar_subquery()
+"""The value of the setting, which every request to `/api` reads with the account of its token."""
 
 _has_factor = sa.select(has_factor(sa.bindparam("account", type_=sa.Uuid)))
 

@@ -85,7 +85,7 @@ class Authentication:
             return
         credential = self._read(scope)
         authenticated = scope["state"]["authenticated"] = await self._authenticate(credential)
-        actor = scope["state"]["actor"] = authenticated.actor
+        actor = authenticated.actor
         assert actor.account_id is not None
         scope["state"]["session_id"] = credential.session_id
         _require_use(scope, actor)
@@ -121,10 +121,10 @@ class Authentication:
         return _Credential(claims.account_id, partial(self._sessions.authenticate, claims), session_id)
 
     async def _authenticate(self, credential: _Credential) -> Authenticated:
-        """The token's account. The request is counted first, so that a refused one costs no query.
+        """The token's account and the demand of the instance.
 
-        Which account an access token belongs to is not known before. Until then its client is counted, so that guesses
-        are limited.
+        The request is counted first, so that a refused one costs no query. Which account an access token belongs to is
+        not known before. Until then its client is counted, so that guesses are limited.
         """
         admit(self._limiter, credential.counted_by)
         try:
@@ -168,8 +168,8 @@ def bearer_token(scope: Scope) -> str:
 
 
 async def _actor(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> Actor:
-    actor: Actor = request.state.actor
-    return actor
+    authenticated: Authenticated = request.state.authenticated
+    return authenticated.actor
 
 
 CurrentActor = Annotated[Actor, Depends(_actor)]

@@ -63,7 +63,7 @@ class IdempotencyKeys:
 
         try:
             answer = await self._idempotency.carry_out_once(
-                scope["state"]["actor"], key, fingerprint=_fingerprint(scope, body), carry_out=carry_out
+                scope["state"]["authenticated"].actor, key, fingerprint=_fingerprint(scope, body), carry_out=carry_out
             )
         except _FailedError as failed:
             for message in failed.messages:
