@@ -113,6 +113,7 @@ async def test_an_account_is_found_deactivated_and_reactivated(ada: Person, eve:
     await expect(states(ada)).to_have_text(["Deactivated"])
     await ada.sees("This account has no open session.")
     assert (await eve.api.get("/api/me")).status_code == 401
+    await expect(dialog).to_be_hidden()  # its button has the new name, too, until it is gone
     await ada.press("Reactivate")
     await dialog.get_by_role("button", name="Reactivate").click()
     await expect(states(ada)).to_have_count(0)
