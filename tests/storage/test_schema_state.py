@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -61,50 +62,47 @@ async def test_the_oldest_supported_revision_follows_the_migrations(store: Store
         assert await run_on(store, oldest_supported) == oldest
 
 
+@pytest.fixture
+async def postgres_store(postgres_template: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
+    """A migrated, empty database on PostgreSQL."""
+    async with postgresql_store(postgres_template, data_directory) as made:
+        yield made
+
+
+@pytest.fixture
+async def other(postgres_store: Store) -> AsyncIterator[asyncpg.Connection]:
+    """Another session in the database."""
+    connection = await asyncpg.connect(postgres_store.database_url)
+    yield connection
+    await connection.close()
+
+
 async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
-    postgres_template: PostgresServer, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "_SHORT_LOCK_SECONDS", 0.01)
     monkeypatch.setattr(migrations, "_GIVE_UP_SECONDS", 0)
-    async with postgresql_store(postgres_template, data_directory) as store:
-        holder = await asyncpg.connect(store.database_url)
-        try:
-            async with holder.transaction():
-                await holder.execute("LOCK TABLE instances IN ACCESS SHARE MODE")
-                with pytest.raises(Error, match=r"another session has locked\. Nothing was changed") as refusal:
-                    await migrate_store(store, "0021")
-            assert refusal.value.code is Code.UNAVAILABLE
-            assert await migrate_store(store, "0021") == known_revisions()[:20:-1]
-        finally:
-            await holder.close()
+    async with other.transaction():
+        await other.execute("LOCK TABLE instances IN ACCESS SHARE MODE")
+        with pytest.raises(Error, match=r"another session has locked\. Nothing was changed") as refusal:
+            await migrate_store(postgres_store, "0021")
+    assert refusal.value.code is Code.UNAVAILABLE
+    assert await migrate_store(postgres_store, "0021") == known_revisions()[:20:-1]
 
 
 async def test_some_attempts_wait_until_postgresql_would_cancel_an_automatic_vacuum(
-    postgres_template: PostgresServer, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "_SHORT_LOCK_SECONDS", 0.01)
     monkeypatch.setattr(migrations, "_AGAIN_SECONDS", 0)
-    async with postgresql_store(postgres_template, data_directory) as store:
-        await migrate_store(store, "0026")
-        holder = await asyncpg.connect(store.database_url)
-        try:
-            began = time.monotonic()
-            async with asyncio.TaskGroup() as tasks, holder.transaction():
-                await holder.execute("LOCK TABLE flags IN ACCESS SHARE MODE")
-                migration = tasks.create_task(migrate_store(store, "0027"))
-                while not await longest_wait(holder) > timedelta(seconds=1):
-                    assert time.monotonic() - began < 10
-            assert migration.result() == ["0027"]
-        finally:
-            await holder.close()
-
-
-async def longest_wait(operator: asyncpg.Connection) -> timedelta:
-    waiting = (
-        "SELECT max(clock_timestamp() - waitstart) FROM pg_locks JOIN pg_database ON pg_database.oid = database "
-        "WHERE NOT granted AND datname = current_database()"
-    )
-    return await operator.fetchval(waiting) or timedelta(0)
+    await migrate_store(postgres_store, "0026")
+    began = time.monotonic()
+    async with asyncio.TaskGroup() as tasks, other.transaction():
+        await other.execute("LOCK TABLE flags IN ACCESS SHARE MODE")
+        migration = tasks.create_task(migrate_store(postgres_store, "0027"))
+        while not await longest_wait(other) > timedelta(seconds=1):
+            assert time.monotonic() - began < 10
+    assert migration.result() == ["0027"]
 
 
 @pytest.mark.parametrize(
@@ -115,27 +113,31 @@ async def longest_wait(operator: asyncpg.Connection) -> timedelta:
     ],
 )
 async def test_a_migration_and_a_request_that_need_each_others_tables_both_succeed(
-    postgres_template: PostgresServer,
-    data_directory: Path,
+    postgres_store: Store,
+    other: asyncpg.Connection,
     monkeypatch: pytest.MonkeyPatch,
     patience: float,
     requests_timeout: str,
     migrations_timeout: str,
 ) -> None:
     monkeypatch.setattr(migrations, "_SHORT_LOCK_SECONDS", patience)
-    async with postgresql_store(postgres_template, data_directory) as store:
-        await migrate_store(store, "0026")
-        request = await asyncpg.connect(store.database_url)
-        try:
-            name = await request.fetchval("SELECT current_database()")
-            await request.execute(f"ALTER DATABASE {name} SET deadlock_timeout = '{migrations_timeout}'")
-            await request.execute(f"SET deadlock_timeout = '{requests_timeout}'")
-            async with asyncio.TaskGroup() as tasks, request.transaction():
-                await request.execute("SELECT FROM environments")
-                migration = tasks.create_task(migrate_store(store, "0027"))
-                while not await request.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
-                    assert not migration.done()
-                await request.execute("SELECT FROM flags")  # which the migration has locked
-            assert migration.result() == ["0027"]
-        finally:
-            await request.close()
+    await migrate_store(postgres_store, "0026")
+    name = await other.fetchval("SELECT current_database()")
+    await other.execute(f"ALTER DATABASE {name} SET deadlock_timeout = '{migrations_timeout}'")
+    await other.execute(f"SET deadlock_timeout = '{requests_timeout}'")
+    async with asyncio.TaskGroup() as tasks, other.transaction():
+        await other.execute("SELECT FROM environments")
+        migration = tasks.create_task(migrate_store(postgres_store, "0027"))
+        while not await longest_wait(other):
+            assert not migration.done()
+        await other.execute("SELECT FROM flags")  # which the migration has locked
+    assert migration.result() == ["0027"]
+
+
+async def longest_wait(session: asyncpg.Connection) -> timedelta:
+    """How long a session in the same database has waited for a lock; zero if none waits."""
+    waiting = (
+        "SELECT max(clock_timestamp() - waitstart) FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+        "WHERE NOT granted AND datname = current_database()"
+    )
+    return await session.fetchval(waiting) or timedelta(0)
