@@ -20,7 +20,10 @@ NO_IDS = (
     "a" * 64,
 )
 PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
-_EXTENSIONS = {"errors", "permission", "provider", "challenge", "methods", "passkey_options", "missing"}
+_EXTENSIONS = {
+    *("errors", "permission", "provider", "challenge", "methods", "passkey_options", "missing"),
+    *("current", "changed_by", "changed_at"),
+}
 # What the errors of other protocols have besides, by the start of their paths.
 _PROTOCOLS = {"/ofrep/": {"key", "errorCode", "errorDetails"}, "/unleash/": {"name", "message", "details"}}
 

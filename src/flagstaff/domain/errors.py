@@ -16,6 +16,7 @@ class Code(StrEnum):
     MFA_ENROLMENT_REQUIRED = "mfa_enrolment_required"
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"
+    PRECONDITION_FAILED = "precondition_failed"
     TOO_LARGE = "too_large"
     LIMITED = "limited"
     UNAVAILABLE = "unavailable"

@@ -15,6 +15,7 @@ from flagstaff.domain.flags import Flag
 from flagstaff.domain.members import Member
 from flagstaff.domain.permissions import LimitedMember, Permission, require
 from flagstaff.domain.projects import Environment, Project
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import access_tokens, accounts, administrators, environments, flags, members, projects
 from flagstaff.storage.database import Connection
 from flagstaff.storage.second_factors import has_second_factor
@@ -85,19 +86,33 @@ async def open_environment(
 
 
 async def open_flag(
-    connection: Connection, actor: Actor, path: FlagPath, permission: Permission, *, for_update: bool = False
+    connection: Connection,
+    actor: Actor,
+    path: FlagPath,
+    permission: Permission,
+    precondition: Precondition[Flag] = ANY_STATE,
+    *,
+    for_update: bool = False,
 ) -> Flag:
-    """The flag, in whose environment the actor must have the permission."""
+    """The flag, in whose environment the actor must have the permission, in a state that the precondition accepts."""
     project_id, environment_id = path.project_id, path.environment_id
     await open_environment(connection, actor, project_id, environment_id, permission, for_update=for_update)
-    return await flags.get_flag(connection, project_id, environment_id, path.flag_id)
+    flag = await flags.get_flag(connection, project_id, environment_id, path.flag_id)
+    await precondition.require(connection, flag, flag.id, project_id)
+    return flag
 
 
 async def open_live_flag(
-    connection: Connection, actor: Actor, path: FlagPath, permission: Permission, *, for_update: bool = False
+    connection: Connection,
+    actor: Actor,
+    path: FlagPath,
+    permission: Permission,
+    precondition: Precondition[Flag] = ANY_STATE,
+    *,
+    for_update: bool = False,
 ) -> Flag:
     """The same; raises Error CONFLICT for an archived flag, which can only be read, unarchived and deleted."""
-    flag = await open_flag(connection, actor, path, permission, for_update=for_update)
+    flag = await open_flag(connection, actor, path, permission, precondition, for_update=for_update)
     if flag.archived_at is not None:
         raise Error(Code.CONFLICT, f"The flag {flag.key} is archived. Unarchive it first.")
     return flag

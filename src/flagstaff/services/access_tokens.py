@@ -17,6 +17,7 @@ from flagstaff.domain.errors import Code, Error, invalid_field, not_found
 from flagstaff.domain.permissions import Limits, Permission, require
 from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import Authenticated, hold_session, open_membership
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.services.sightings import Sightings
 from flagstaff.services.tokens import hash_token
 from flagstaff.storage import access_tokens, environments, members
@@ -82,12 +83,15 @@ class AccessTokens:
             await record(transaction, change)
             return token, secret
 
-    async def delete_own_token(self, actor: Actor, token_id: UUID) -> None:
+    async def delete_own_token(
+        self, actor: Actor, token_id: UUID, precondition: Precondition[AccessToken] = ANY_STATE
+    ) -> None:
         """Revoke a personal token of the actor; raises Error NOT_FOUND."""
         assert actor.account_id is not None
         async with self.database.transaction() as transaction:
-            present = await access_tokens.list_own_tokens(transaction.connection, actor.account_id)
-            await self._delete(transaction, actor, _get(present, token_id))
+            token = _get(await access_tokens.list_own_tokens(transaction.connection, actor.account_id), token_id)
+            await precondition.require(transaction.connection, token, token_id, None)
+            await self._delete(transaction, actor, token)
 
     async def list_project_tokens(self, actor: Actor, project_id: UUID) -> list[AccessToken]:
         """The tokens for a project, newest first; raises Error NOT_FOUND, FORBIDDEN."""
@@ -121,13 +125,16 @@ class AccessTokens:
             await record(transaction, change)
             return token, secret
 
-    async def delete_project_token(self, actor: Actor, project_id: UUID, token_id: UUID) -> None:
+    async def delete_project_token(
+        self, actor: Actor, project_id: UUID, token_id: UUID, precondition: Precondition[AccessToken] = ANY_STATE
+    ) -> None:
         """Revoke a token for a project; raises Error NOT_FOUND, FORBIDDEN."""
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await open_membership(connection, actor, project_id, Permission.TOKENS_WRITE, for_update=True)
-            present = await access_tokens.list_project_tokens(connection, project_id)
-            await self._delete(transaction, actor, _get(present, token_id))
+            token = _get(await access_tokens.list_project_tokens(connection, project_id), token_id)
+            await precondition.require(connection, token, token_id, project_id)
+            await self._delete(transaction, actor, token)
 
     async def write_last_used(self) -> None:
         """Write when tokens were last used, if that was some minutes after the time in the database."""

@@ -18,6 +18,7 @@ from flagstaff.domain.projects import ListedProject
 from flagstaff.domain.sessions import Session
 from flagstaff.services.access import hold_administrators, require_administrator
 from flagstaff.services.account_changes import end_session
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import access_tokens, accounts, administrators, members, projects, sessions
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database, Transaction
@@ -50,18 +51,21 @@ class Administrators:
         """One account; raises Error NOT_FOUND."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
-            listed = await accounts.find_listed_account(connection, account_id)
-            if listed is None:
-                raise not_found("account")
             return AccountDetails(
-                listed,
+                await _get_listed(connection, account_id),
                 await projects.count_projects(connection, account_id),
                 await access_tokens.count_account_tokens(connection, account_id),
                 await sessions.list_sessions(connection, account_id, self.now()),
             )
 
     async def update_account(
-        self, actor: Actor, account_id: UUID, *, active: bool | None = None, administrator: bool | None = None
+        self,
+        actor: Actor,
+        account_id: UUID,
+        precondition: Precondition[ListedAccount] = ANY_STATE,
+        *,
+        active: bool | None = None,
+        administrator: bool | None = None,
     ) -> ListedAccount:
         """Deactivate or reactivate an account, or make it an administrator or not one any more; None keeps it.
 
@@ -74,16 +78,15 @@ class Administrators:
             connection = transaction.connection
             present = await hold_administrators(connection, actor)
             await accounts.lock_account(connection, account_id)
-            account = await _get_account(connection, account_id)
-            updated = account
+            listed = await _get_listed(connection, account_id)
+            await precondition.require(connection, listed, account_id, None)
+            updated = account = listed.account
             if administrator is not None:
                 updated = replace(updated, is_administrator=administrator)
             if active is not None and active != account.is_active:
                 updated = replace(updated, deactivated_at=None if active else self.now())
             await self._write(transaction, actor, account, updated, present)
-            listed = await accounts.find_listed_account(connection, account_id)
-            assert listed is not None
-            return listed
+            return await _get_listed(connection, account_id)
 
     async def set_administrator(self, *, email: str, is_administrator: bool) -> Account:
         """The same from the command line, for the account with this email; raises Error NOT_FOUND, CONFLICT."""
@@ -156,8 +159,8 @@ class Administrators:
         await record(transaction, change_of(actor, f"account.{verb}", self.now(), Scope(), before=before, after=after))
 
 
-async def _get_account(connection: Connection, account_id: UUID) -> Account:
-    account = await accounts.find_account(connection, account_id)
-    if account is None:
+async def _get_listed(connection: Connection, account_id: UUID) -> ListedAccount:
+    listed = await accounts.find_listed_account(connection, account_id)
+    if listed is None:
         raise not_found("account")
-    return account
+    return listed

@@ -16,6 +16,7 @@ from flagstaff.domain.projects import Environment, is_critical
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import open_environment, open_project
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import environments
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -71,7 +72,14 @@ class Environments:
             return await open_environment(connection, actor, project_id, environment_id, Permission.PROJECT_READ)
 
     async def update_environment(
-        self, actor: Actor, project_id: UUID, environment_id: UUID, *, key: str | None = None, **values: Any
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        precondition: Precondition[Environment] = ANY_STATE,
+        *,
+        key: str | None = None,
+        **values: Any,
     ) -> Environment:
         """Update those of an environment's fields that are given: its name, and whether it is critical.
 
@@ -84,6 +92,7 @@ class Environments:
             environment = await open_environment(
                 connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
             )
+            await precondition.require(connection, environment, environment_id, project_id)
             require_same_key(environment.key, key)
             updated = replace(environment, **values)
             if updated != environment:
@@ -92,7 +101,9 @@ class Environments:
                 await record(transaction, change)
         return updated
 
-    async def delete_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> None:
+    async def delete_environment(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, precondition: Precondition[Environment] = ANY_STATE
+    ) -> None:
         """Delete an environment with its flags, rules and evaluation history."""
         scope = Scope(project_id, environment_id)
         async with self.database.transaction() as transaction:
@@ -100,6 +111,7 @@ class Environments:
             environment = await open_environment(
                 connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
             )
+            await precondition.require(connection, environment, environment_id, project_id)
             await environments.delete_environment(connection, environment_id)
             change = change_of(actor, "environment.deleted", self.now(), scope, before=environment)
             await record(transaction, change)

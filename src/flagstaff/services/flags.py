@@ -18,6 +18,7 @@ from flagstaff.domain.permissions import Permission, require
 from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.services.references import (
     require_free_key,
     require_live_prerequisites,
@@ -32,7 +33,10 @@ from flagstaff.storage.database import Connection, Database, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The use cases of flags. All raise Error NOT_FOUND for resources that are not the actor's."""
+    """The use cases of flags. All raise Error NOT_FOUND for resources that are not the actor's.
+
+    Those with a precondition raise Error PRECONDITION_FAILED for a flag in another state.
+    """
 
     database: Database
     now: Callable[[], datetime]
@@ -123,6 +127,7 @@ class Flags:
         self,
         actor: Actor,
         path: FlagPath,
+        precondition: Precondition[Flag] = ANY_STATE,
         *,
         key: str | None = None,
         **values: Any,
@@ -135,7 +140,9 @@ class Flags:
                 room for the variants.
         """
         async with self.database.transaction() as transaction:
-            flag = await open_live_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            flag = await open_live_flag(
+                transaction.connection, actor, path, Permission.FLAGS_WRITE, precondition, for_update=True
+            )
             require_same_key(flag.key, key)
             updated = replace(flag, **values)
             if updated == flag:
@@ -150,45 +157,53 @@ class Flags:
             await self.require_room_for_variants(transaction.connection, path.environment_id, present)
             return written
 
-    async def toggle_flag(self, actor: Actor, path: FlagPath) -> Flag:
+    async def toggle_flag(self, actor: Actor, path: FlagPath, precondition: Precondition[Flag] = ANY_STATE) -> Flag:
         """Flip `enabled`; rules and rollout stay as they are."""
         async with self.database.transaction() as transaction:
-            flag = await open_live_flag(transaction.connection, actor, path, Permission.FLAGS_TOGGLE, for_update=True)
+            flag = await open_live_flag(
+                transaction.connection, actor, path, Permission.FLAGS_TOGGLE, precondition, for_update=True
+            )
             flipped = replace(flag, enabled=not flag.enabled)
             return await self._write(transaction, "flag.toggled", actor, flag, flipped)
 
-    async def archive_flag(self, actor: Actor, path: FlagPath) -> Flag:
+    async def archive_flag(self, actor: Actor, path: FlagPath, precondition: Precondition[Flag] = ANY_STATE) -> Flag:
         """Take a flag out of every answer; it keeps its id, its key, its rules and its state.
 
         Raises:
             Error: CONFLICT if it is archived, or, with their keys, if it is a prerequisite of others that are not.
         """
         async with self.database.transaction() as transaction:
-            flag = await open_live_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            flag = await open_live_flag(
+                transaction.connection, actor, path, Permission.FLAGS_WRITE, precondition, for_update=True
+            )
             await require_unneeded(transaction.connection, flag, with_archived=False)
             return await self._write(transaction, "flag.archived", actor, flag, replace(flag, archived_at=self.now()))
 
-    async def unarchive_flag(self, actor: Actor, path: FlagPath) -> Flag:
+    async def unarchive_flag(self, actor: Actor, path: FlagPath, precondition: Precondition[Flag] = ANY_STATE) -> Flag:
         """Put an archived flag back into the answers, as it was.
 
         Raises:
             Error: CONFLICT if it is not archived, or, with their keys, if prerequisites of it are.
         """
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            flag = await open_flag(
+                transaction.connection, actor, path, Permission.FLAGS_WRITE, precondition, for_update=True
+            )
             if flag.archived_at is None:
                 raise Error(Code.CONFLICT, f"The flag {flag.key} is not archived.")
             await require_live_prerequisites(transaction.connection, flag)
             return await self._write(transaction, "flag.unarchived", actor, flag, replace(flag, archived_at=None))
 
-    async def delete_flag(self, actor: Actor, path: FlagPath) -> None:
+    async def delete_flag(self, actor: Actor, path: FlagPath, precondition: Precondition[Flag] = ANY_STATE) -> None:
         """Delete a flag with its rules; its evaluation history stays.
 
         Raises:
             Error: CONFLICT, which names the flags, if it is a prerequisite of others.
         """
         async with self.database.transaction() as transaction:
-            flag = await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            flag = await open_flag(
+                transaction.connection, actor, path, Permission.FLAGS_WRITE, precondition, for_update=True
+            )
             await require_unneeded(transaction.connection, flag)
             await flags.delete_flag(transaction.connection, path.flag_id)
             await record(transaction, change_of(actor, "flag.deleted", self.now(), scope_of(flag), before=flag))

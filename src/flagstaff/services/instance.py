@@ -9,6 +9,7 @@ from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.errors import enrolment_required
 from flagstaff.domain.instance import InstanceSettings
 from flagstaff.services.access import Authenticated, hold_administrators, require_administrator
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import instance
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
@@ -59,7 +60,9 @@ class Instance:
             await require_administrator(connection, actor)
             return await self._read(connection)
 
-    async def update_settings(self, actor: Actor, **values: str | bool | None) -> InstanceSettings:
+    async def update_settings(
+        self, actor: Actor, precondition: Precondition[InstanceSettings] = ANY_STATE, **values: str | bool | None
+    ) -> InstanceSettings:
         """Update `registration` and `demands_second_factor` if given; None follows the environment variable again.
 
         Raises:
@@ -69,6 +72,7 @@ class Instance:
             connection = transaction.connection
             await hold_administrators(connection, actor)  # also serializes changes of the settings
             before = await self._read(connection)
+            await precondition.require(connection, before, before.id, None)
             for name, value in values.items():
                 stored = (_ON if value else _OFF) if isinstance(value, bool) else value
                 await instance.save_setting(connection, name, stored)

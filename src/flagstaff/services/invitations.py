@@ -22,6 +22,7 @@ from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import Permission, require_grant
 from flagstaff.services.access import open_membership
 from flagstaff.services.admission import admit
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.services.references import require_environment_roles
 from flagstaff.services.tokens import hash_token
 from flagstaff.storage import invitations, members, projects
@@ -84,7 +85,9 @@ class Invitations:
             await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
             return await invitations.list_invitations(connection, project_id, self.now())
 
-    async def delete_invitation(self, actor: Actor, project_id: UUID, invitation_id: UUID) -> None:
+    async def delete_invitation(
+        self, actor: Actor, project_id: UUID, invitation_id: UUID, precondition: Precondition[Invitation] = ANY_STATE
+    ) -> None:
         """Revoke an invitation; raises Error FORBIDDEN if the actor may not give its role."""
         now = self.now()
         async with self.database.transaction() as transaction:
@@ -92,11 +95,14 @@ class Invitations:
             _, own = await open_membership(connection, actor, project_id, Permission.MEMBERS_WRITE, for_update=True)
             invitation = await invitations.get_invitation(connection, project_id, invitation_id, now)
             require_grant(own, invitation.role)
+            await precondition.require(connection, invitation, invitation_id, project_id)
             await invitations.delete_invitation(connection, invitation_id)
             change = change_of(actor, "invitation.deleted", now, Scope(project_id), before=invitation)
             await record(transaction, change)
 
-    async def renew_invitation(self, actor: Actor, project_id: UUID, invitation_id: UUID) -> Invitation:
+    async def renew_invitation(
+        self, actor: Actor, project_id: UUID, invitation_id: UUID, precondition: Precondition[Invitation] = ANY_STATE
+    ) -> Invitation:
         """Record that an invitation is sent again; `send` mails it. Raises Error FORBIDDEN, LIMITED."""
         assert actor.account_id is not None
         now = self.now()
@@ -105,6 +111,7 @@ class Invitations:
             _, own = await open_membership(connection, actor, project_id, Permission.MEMBERS_WRITE, for_update=True)
             invitation = await invitations.get_invitation(connection, project_id, invitation_id, now)
             require_grant(own, invitation.role)
+            await precondition.require(connection, invitation, invitation_id, project_id)
             await self._require_mails_left(connection, actor.account_id)
             change = change_of(actor, "invitation.sent", now, Scope(project_id), before=invitation, after=invitation)
             await record(transaction, change)

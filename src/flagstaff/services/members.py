@@ -13,6 +13,7 @@ from flagstaff.domain.permissions import Permission, may, require_grant
 from flagstaff.domain.projects import Project
 from flagstaff.domain.quotas import Quota
 from flagstaff.services.access import open_membership
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.services.references import require_environment_roles
 from flagstaff.storage import access_tokens, accounts, environments, members, projects
 from flagstaff.storage.changes import record
@@ -53,7 +54,14 @@ class Members:
             {key: [each for each in Permission if may(member, each, key)] for key in keys},
         )
 
-    async def update_member(self, actor: Actor, project_id: UUID, account_id: UUID, **values: Any) -> Member:
+    async def update_member(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        account_id: UUID,
+        precondition: Precondition[Member] = ANY_STATE,
+        **values: Any,
+    ) -> Member:
         """Update `role` and `environments` of a member if given; equal values change nothing.
 
         Raises:
@@ -68,6 +76,7 @@ class Members:
             member = await members.get_member(connection, project_id, account_id)
             updated = replace(member, **values)
             require_grant(own, member.role, updated.role)
+            await precondition.require(connection, member, account_id, project_id)
             if updated == member:
                 return member
             await require_environment_roles(connection, project_id, updated.role, updated.environments)
@@ -78,7 +87,9 @@ class Members:
             await record(transaction, change)
             return updated
 
-    async def remove_member(self, actor: Actor, project_id: UUID, account_id: UUID) -> None:
+    async def remove_member(
+        self, actor: Actor, project_id: UUID, account_id: UUID, precondition: Precondition[Member] = ANY_STATE
+    ) -> None:
         """Remove a member and the access tokens that it has made; everyone may remove themselves, but no access token.
 
         Raises:
@@ -92,6 +103,7 @@ class Members:
             member = await members.get_member(connection, project_id, account_id)
             if not leaves:
                 require_grant(own, member.role)
+            await precondition.require(connection, member, account_id, project_id)
             await self._require_another_owner(connection, project, member)
             await access_tokens.delete_member_tokens(connection, project_id, account_id)
             await members.delete_member(connection, project_id, account_id)

@@ -21,9 +21,9 @@ from flagstaff.services.access import (
     hold_token,
     limit,
     open_membership,
-    open_project,
     require_second_factor,
 )
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import accounts, environments, members, projects
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Database, Transaction
@@ -99,18 +99,23 @@ class Projects:
         async with self.database.read() as connection:
             return _shown(*await open_membership(connection, actor, project_id, Permission.PROJECT_READ))
 
-    async def update_project(self, actor: Actor, project_id: UUID, **values: str | None) -> Project:
+    async def update_project(
+        self, actor: Actor, project_id: UUID, precondition: Precondition[Project] = ANY_STATE, **values: str | None
+    ) -> Project:
         """Update `name` and `description` if given; equal values change nothing."""
         async with self.database.transaction() as transaction:
             project, member = await open_membership(
                 transaction.connection, actor, project_id, Permission.PROJECT_WRITE, for_update=True
             )
+            await precondition.require(transaction.connection, _shown(project, member), project_id, project_id)
             updated = replace(project, **values)  # type: ignore[arg-type]
             if updated != project:
                 updated = await self._write(transaction, "project.updated", actor, project, updated)
             return _shown(updated, member)
 
-    async def demand_second_factor(self, actor: Actor, project_id: UUID, *, is_demanded: bool) -> Project:
+    async def demand_second_factor(
+        self, actor: Actor, project_id: UUID, precondition: Precondition[Project] = ANY_STATE, *, is_demanded: bool
+    ) -> Project:
         """Demand a second factor of every member of a project, or no longer.
 
         Raises:
@@ -121,28 +126,35 @@ class Projects:
             project, member = await open_membership(
                 connection, actor, project_id, Permission.PROJECT_WRITE, for_update=True
             )
+            await precondition.require(connection, project, project_id, project_id)
             updated = replace(project, demands_second_factor=is_demanded)
             await require_second_factor(connection, updated, member.account_id)
             if updated != project:
                 updated = await self._write(transaction, "project.updated", actor, project, updated)
             return updated
 
-    async def regenerate_key(self, actor: Actor, project_id: UUID) -> Project:
+    async def regenerate_key(
+        self, actor: Actor, project_id: UUID, precondition: Precondition[Project] = ANY_STATE
+    ) -> Project:
         """Give a project a new SDK key; when this returns, the old one is no longer accepted."""
         async with self.database.transaction() as transaction:
             project, member = await open_membership(
                 transaction.connection, actor, project_id, Permission.KEYS_ROTATE, for_update=True
             )
+            await precondition.require(transaction.connection, _shown(project, member), project_id, project_id)
             updated = replace(project, sdk_key=new_sdk_key())
             updated = await self._write(transaction, "project.key_regenerated", actor, project, updated)
             return _shown(updated, member)
 
-    async def delete_project(self, actor: Actor, project_id: UUID) -> None:
+    async def delete_project(
+        self, actor: Actor, project_id: UUID, precondition: Precondition[Project] = ANY_STATE
+    ) -> None:
         """Delete a project with its environments, flags, rules and evaluation history."""
         async with self.database.transaction() as transaction:
-            project = await open_project(
+            project, member = await open_membership(
                 transaction.connection, actor, project_id, Permission.PROJECT_DELETE, for_update=True
             )
+            await precondition.require(transaction.connection, _shown(project, member), project_id, project_id)
             await projects.delete_project(transaction.connection, project_id)
             change = change_of(actor, "project.deleted", self.now(), Scope(project_id), before=project)
             await record(transaction, change)

@@ -9,6 +9,7 @@ from uuid import UUID
 from flagstaff.domain.changes import Actor, Change, change_of
 from flagstaff.domain.errors import Code, Error, not_found
 from flagstaff.domain.flags import Flag, Rule
+from flagstaff.domain.moments import later_than
 from flagstaff.domain.restores import Alteration, unrestorable
 from flagstaff.domain.segments import Segment
 from flagstaff.pacing import collect
@@ -60,10 +61,10 @@ class Restores:
             change = await changes.find_project_change(connection, project_id, number)
             if change is None:
                 raise not_found("change")
+            # Later than every state that a resource with the same id has had, also before another deletion of it.
+            now = later_than(await changes.latest_time(connection, project_id), self.now())
             with _as_conflict():
-                alterations = await plan_restore(
-                    connection, member, change, number, self.now(), if_unchanged=if_unchanged
-                )
+                alterations = await plan_restore(connection, member, change, number, now, if_unchanged=if_unchanged)
                 async with attempt(connection, keep=not dry_run):  # some quotas need to see what is written
                     await self._write(connection, alterations)
             if dry_run:

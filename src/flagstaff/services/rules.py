@@ -17,6 +17,7 @@ from flagstaff.domain.quotas import CharactersQuota, Quota
 from flagstaff.pacing import collect
 from flagstaff.services.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
 from flagstaff.services.conditions import check_given_conditions
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.services.references import require_segment, require_valid_value, require_variant
 from flagstaff.storage import rules
 from flagstaff.storage.changes import record
@@ -83,7 +84,14 @@ class Rules:
             await open_flag(connection, actor, path, Permission.FLAGS_READ)
             return await rules.get_rule(connection, path.flag_id, rule_id)
 
-    async def update_rule(self, actor: Actor, path: FlagPath, rule_id: UUID, **values: Any) -> Rule:
+    async def update_rule(
+        self,
+        actor: Actor,
+        path: FlagPath,
+        rule_id: UUID,
+        precondition: Precondition[Rule] = ANY_STATE,
+        **values: Any,
+    ) -> Rule:
         """Update those of a rule's fields that are given. Equal values change nothing.
 
         Raises Error INVALID for a value that is not valid for the rule's type, or for invalid conditions.
@@ -93,6 +101,7 @@ class Rules:
         async with self.database.transaction() as transaction:
             flag = await open_live_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
+            await precondition.require(transaction.connection, rule, rule_id, path.project_id)
             updated = replace(rule, **values)
             if updated == rule:
                 return rule
@@ -109,11 +118,14 @@ class Rules:
             await record(transaction, change)
             return updated
 
-    async def delete_rule(self, actor: Actor, path: FlagPath, rule_id: UUID) -> None:
+    async def delete_rule(
+        self, actor: Actor, path: FlagPath, rule_id: UUID, precondition: Precondition[Rule] = ANY_STATE
+    ) -> None:
         """Delete a rule."""
         async with self.database.transaction() as transaction:
             flag = await open_live_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
             rule = await rules.get_rule(transaction.connection, path.flag_id, rule_id)
+            await precondition.require(transaction.connection, rule, rule_id, path.project_id)
             await rules.delete_rule(transaction.connection, rule_id)
             await record(transaction, change_of(actor, "rule.deleted", self.now(), scope_of(flag), before=rule))
 

@@ -13,6 +13,7 @@ from flagstaff.domain.permissions import Permission, require_anywhere
 from flagstaff.domain.quotas import Quota
 from flagstaff.domain.saved_views import SavedView
 from flagstaff.services.access import open_member, open_project
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import environments, saved_views
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
@@ -48,7 +49,14 @@ class SavedViews:
             await record(transaction, change_of(actor, "view.created", view.created_at, Scope(project_id), after=view))
         return view
 
-    async def update_view(self, actor: Actor, project_id: UUID, view_id: UUID, **values: Any) -> SavedView:
+    async def update_view(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        view_id: UUID,
+        precondition: Precondition[SavedView] = ANY_STATE,
+        **values: Any,
+    ) -> SavedView:
         """Update those of a view's fields that are given. Equal values change nothing.
 
         Raises:
@@ -58,6 +66,7 @@ class SavedViews:
             connection = transaction.connection
             await _open(connection, actor, project_id)
             view = await saved_views.get_view(connection, project_id, view_id)
+            await precondition.require(connection, view, view_id, project_id)
             updated = replace(view, **values)
             if updated == view:
                 return view
@@ -66,11 +75,14 @@ class SavedViews:
             await record(transaction, change)
             return updated
 
-    async def delete_view(self, actor: Actor, project_id: UUID, view_id: UUID) -> None:
+    async def delete_view(
+        self, actor: Actor, project_id: UUID, view_id: UUID, precondition: Precondition[SavedView] = ANY_STATE
+    ) -> None:
         """Delete a view; no flag changes."""
         async with self.database.transaction() as transaction:
             await _open(transaction.connection, actor, project_id)
             view = await saved_views.get_view(transaction.connection, project_id, view_id)
+            await precondition.require(transaction.connection, view, view_id, project_id)
             await saved_views.delete_view(transaction.connection, view_id)
             await record(transaction, change_of(actor, "view.deleted", self.now(), Scope(project_id), before=view))
 

@@ -19,6 +19,7 @@ from flagstaff.domain.projects import Environment
 from flagstaff.domain.quotas import Quota
 from flagstaff.domain.sdk_keys import KeyKind, SdkKey, hash_sdk_key, hint_of, new_environment_key
 from flagstaff.services.access import open_member
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import environments, sdk_keys
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database, Transaction
@@ -89,12 +90,15 @@ class SdkKeys:
             await record(transaction, change_of(actor, "sdk_key.created", now, _scope(key), after=key))
         return key, text
 
-    async def revoke_key(self, actor: Actor, project_id: UUID, key_id: UUID) -> None:
+    async def revoke_key(
+        self, actor: Actor, project_id: UUID, key_id: UUID, precondition: Precondition[SdkKey] = ANY_STATE
+    ) -> None:
         """Revoke a key; raises Error NOT_FOUND, FORBIDDEN."""
         async with self.database.transaction() as transaction:
             _, member = await open_member(transaction.connection, actor, project_id, for_update=True)
             key = await sdk_keys.get_key(transaction.connection, project_id, key_id)
             require(member, Permission.KEYS_ROTATE, key.environment)
+            await precondition.require(transaction.connection, key, key_id, project_id)
             await self._delete(transaction, actor, key)
 
     async def write_last_used(self, key_ids: Collection[UUID]) -> None:

@@ -19,6 +19,7 @@ from flagstaff.domain.segments import Segment, SegmentUse
 from flagstaff.pacing import collect
 from flagstaff.services.access import open_project
 from flagstaff.services.conditions import check_given_conditions
+from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import segments
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
@@ -73,7 +74,14 @@ class Segments:
             return await segments.list_flags_in(connection, project_id, segment.key)
 
     async def update_segment(
-        self, actor: Actor, project_id: UUID, segment_id: UUID, *, key: str | None = None, **values: Any
+        self,
+        actor: Actor,
+        project_id: UUID,
+        segment_id: UUID,
+        precondition: Precondition[Segment] = ANY_STATE,
+        *,
+        key: str | None = None,
+        **values: Any,
     ) -> Segment:
         """Update those of a segment's fields that are given. Equal values change nothing.
 
@@ -85,6 +93,7 @@ class Segments:
         async with self.database.transaction() as transaction:
             await open_project(transaction.connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             segment = await segments.get_segment(transaction.connection, project_id, segment_id)
+            await precondition.require(transaction.connection, segment, segment_id, project_id)
             require_same_key(segment.key, key)
             updated = replace(segment, **values)
             if updated == segment:
@@ -98,12 +107,15 @@ class Segments:
             await record(transaction, change)
             return updated
 
-    async def delete_segment(self, actor: Actor, project_id: UUID, segment_id: UUID) -> None:
+    async def delete_segment(
+        self, actor: Actor, project_id: UUID, segment_id: UUID, precondition: Precondition[Segment] = ANY_STATE
+    ) -> None:
         """Delete a segment; raises Error CONFLICT, which names the flags, if a rule refers to it."""
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await open_project(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             segment = await segments.get_segment(connection, project_id, segment_id)
+            await precondition.require(connection, segment, segment_id, project_id)
             flags = await segments.list_flags_in(connection, project_id, segment.key)
             if flags:
                 raise _in_use(segment, flags)

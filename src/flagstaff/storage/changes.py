@@ -43,6 +43,14 @@ _changed = (
 _by_number = sa.select(tables.changes).where(
     _columns.id == sa.bindparam("number"), _columns.project_id == sa.bindparam("project")
 )
+_latest_of = (
+    sa.select(tables.changes)
+    .where(_columns.resource_id == sa.bindparam("resource"))
+    .order_by(_columns.id.desc())
+    .limit(1)
+)
+_latest_in_project = _latest_of.where(_columns.project_id == sa.bindparam("project"))
+_latest_in_none = _latest_of.where(_columns.project_id.is_(None))
 _rules_before = sa.select(_columns.after).where(
     _columns.id.in_(
         sa.select(sa.func.max(_columns.id))
@@ -169,6 +177,12 @@ async def latest_change(connection: AsyncConnection, environment_id: UUID) -> in
     return number or 0
 
 
+async def latest_time(connection: AsyncConnection, project_id: UUID) -> datetime:
+    """When the latest change in a project was made, which is not before the `updated_at` of any resource in it."""
+    moment: datetime = (await connection.execute(_latest_time, {"project": project_id})).scalar_one()
+    return moment
+
+
 async def list_project_changes(
     connection: AsyncConnection, project_id: UUID, wanted: ChangeFilter, *, before: int | None, limit: int
 ) -> list[NumberedChange]:
@@ -192,6 +206,13 @@ async def list_project_changes(
 async def find_project_change(connection: AsyncConnection, project_id: UUID, number: int) -> Change | None:
     """The change with a number in a project, if there is one."""
     row = (await connection.execute(_by_number, {"project": project_id, "number": number})).one_or_none()
+    return _from_row(row).change if row is not None else None
+
+
+async def find_latest_change(connection: AsyncConnection, project_id: UUID | None, resource_id: UUID) -> Change | None:
+    """The latest change to a resource in a project, or in none."""
+    wanted = _latest_in_none if project_id is None else _latest_in_project
+    row = (await connection.execute(wanted, {"resource": resource_id, "project": project_id})).one_or_none()
     return _from_row(row).change if row is not None else None
 
 

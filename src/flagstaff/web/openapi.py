@@ -10,6 +10,7 @@ from flagstaff.web.context import CONTEXT_SCHEMA
 from flagstaff.web.edge.problems import ProblemDocument, problems
 from flagstaff.web.edge.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
 from flagstaff.web.management.auth import PERMISSION
+from flagstaff.web.management.entity_tags import IF_MATCH, TaggedOut
 from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
 from flagstaff.web.management.revisions import makes_revision
 from flagstaff.web.sdk.evaluate import PATH
@@ -91,6 +92,11 @@ _REVISION = {
     "states have higher revisions.",
     "schema": {"type": "integer"},
 }
+_ETAG = {
+    "description": "The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is "
+    "that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts.",
+    "schema": {"type": "string", "example": '"2026-11-20T10:00:00.123456Z"'},
+}
 _CHANGE = {
     "description": "The latest change that the request has made, by its id in the audit trail.",
     "schema": {"type": "string"},
@@ -165,6 +171,21 @@ def _describe_revision(operation: dict[str, Any]) -> None:
             )
 
 
+def _describe_tag(operation: dict[str, Any]) -> None:
+    """Document the ETag of a response that consists of a resource."""
+    for status, answer in operation["responses"].items():
+        if status < "300":
+            answer.setdefault("headers", {})["ETag"] = _ETAG
+
+
+def _describe_precondition(operation: dict[str, Any]) -> None:
+    """Document the refusal of a request whose resource is in another state."""
+    changed = {**problems(412)[412], "headers": {"ETag": _ETAG}}
+    operation["responses"] = dict(
+        sorted((operation["responses"] | {"400": problems(400)[400], "412": changed}).items())
+    )
+
+
 def _describe_permission(operation: dict[str, Any]) -> None:
     operation["description"] += f"\n\nRequires the permission `{operation[PERMISSION]}`."
     operation["responses"] = dict(sorted((operation["responses"] | {"403": problems(403)[403]}).items()))
@@ -177,25 +198,33 @@ def _describe_link(success: dict[str, Any]) -> None:
         success["headers"] = {"Link": {"description": text, "schema": {"type": "string"}}}
 
 
+def _complete(route: APIRoute, method: str, operation: dict[str, Any]) -> None:
+    """Add to an operation what the framework does not know."""
+    operation["operationId"] = route.name
+    operation["responses"].pop("422", None)  # bad input is a 400 here
+    if makes_revision(method, route.path_format):
+        _describe_revision(operation)
+    if takes_key(method, route.path_format):
+        _describe_idempotency(operation)
+    if isinstance(route.response_model, type) and issubclass(route.response_model, TaggedOut):
+        _describe_tag(operation)
+    if any(each["name"] == IF_MATCH for each in operation.get("parameters", ())):
+        _describe_precondition(operation)
+    if "security" in operation:
+        operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
+    if PERMISSION in operation:
+        _describe_permission(operation)
+    if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
+        _describe_link(operation["responses"]["200"])
+
+
 def describe(app: FastAPI, version: str) -> dict[str, Any]:
     """The document of all routes."""
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
     for route in app.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
-                operation = document["paths"][route.path_format][method.lower()]
-                operation["operationId"] = route.name
-                operation["responses"].pop("422", None)  # bad input is a 400 here
-                if makes_revision(method, route.path_format):
-                    _describe_revision(operation)
-                if takes_key(method, route.path_format):
-                    _describe_idempotency(operation)
-                if "security" in operation:
-                    operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
-                if PERMISSION in operation:
-                    _describe_permission(operation)
-                if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
-                    _describe_link(operation["responses"]["200"])
+                _complete(route, method, document["paths"][route.path_format][method.lower()])
     document["paths"][PATH] = {"post": _EVALUATE}
     document["paths"][f"{PATH}/{{flag_key}}"] = {"post": _EVALUATE_ONE}
     components = document["components"]

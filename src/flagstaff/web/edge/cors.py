@@ -15,8 +15,8 @@ _PROTOCOLS: Headers = (
 _API_EXPOSED = (
     b"access-control-expose-headers",
     (
-        b"Flagstaff-Change, Flagstaff-Live-On, Flagstaff-Missing, Flagstaff-Revision, Idempotency-Replayed, Link, "
-        b"Retry-After, X-Request-ID"
+        b"ETag, Flagstaff-Change, Flagstaff-Live-On, Flagstaff-Missing, Flagstaff-Revision, Idempotency-Replayed, "
+        b"Link, Retry-After, X-Request-ID"
     ),
 )
 _SDK_PREFLIGHT: Headers = (
@@ -50,7 +50,7 @@ _OPEN = {
 }
 _API_PREFLIGHT: Headers = (
     (b"access-control-allow-methods", b"GET, POST, PUT, DELETE"),
-    (b"access-control-allow-headers", b"Authorization, Content-Type, Idempotency-Key, X-Request-ID"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-ID"),
     (b"access-control-max-age", b"86400"),
 )
 

@@ -18,6 +18,7 @@ STATUSES = {
     Code.MFA_ENROLMENT_REQUIRED: 403,
     Code.NOT_FOUND: 404,
     Code.CONFLICT: 409,
+    Code.PRECONDITION_FAILED: 412,
     Code.TOO_LARGE: 413,
     Code.LIMITED: 429,
     Code.INTERNAL: 500,
@@ -34,6 +35,19 @@ class UnauthenticatedError(Error):
     def __init__(self, message: str, challenge: bytes) -> None:
         super().__init__(Code.UNAUTHENTICATED, message)
         self.challenge = challenge
+
+
+class ChangedError(Error):
+    """The error for a resource that is not in the state that a request demands, with the tag of its present state."""
+
+    def __init__(self, noun: str, extensions: Mapping[str, Any], tag: str | None) -> None:
+        super().__init__(
+            Code.PRECONDITION_FAILED,
+            f"The {noun} has been changed since you read it. Nothing was changed by this request. Read it again, apply "
+            "your change to its present state, and send the ETag of that state.",
+            extensions=extensions,
+        )
+        self.tag = tag
 
 
 class MethodNotAllowedError(Error):
@@ -76,6 +90,8 @@ def problem_of(error: Error, request_id: str) -> Problem:
     if STATUSES[error.code] == 401:
         challenge = error.challenge if isinstance(error, UnauthenticatedError) else b"Bearer"
         headers.append((b"www-authenticate", challenge))
+    if isinstance(error, ChangedError) and error.tag is not None:
+        headers.append((b"etag", error.tag.encode()))
     fields = [{"field": each.field, "message": each.message} for each in error.fields]
     return problem(
         STATUSES[error.code],

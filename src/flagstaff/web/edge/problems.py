@@ -32,6 +32,15 @@ class ProblemDocument(BaseModel):
     passkey_options: dict[str, Any] | None = Field(
         default=None, description="To answer the challenge with a passkey: for `navigator.credentials.get`."
     )
+    current: dict[str, Any] | None = Field(
+        default=None, description="The present state of a resource that is not in the state that `If-Match` demands."
+    )
+    changed_by: dict[str, Any] | None = Field(
+        default=None, description="Who made the latest change to it, as in the audit trail."
+    )
+    changed_at: str | None = Field(
+        default=None, description="When the latest change was made.", json_schema_extra={"format": "date-time"}
+    )
     missing: list[str] | None = Field(
         default=None, description="The names of the instances that have not confirmed the change."
     )
@@ -46,6 +55,9 @@ _DESCRIPTIONS = {
     404: "The resource does not exist or is not yours.",
     409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
     "used for another request.",
+    412: "The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, "
+    "`current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the "
+    "latest change, and when, if you may read the audit trail.",
     413: "The body is larger than this operation accepts.",
     429: "The rate limit is exceeded; `Retry-After` is the number of seconds to wait.",
     500: "An internal error; the server's log has details under this request's id.",

@@ -3,16 +3,18 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.domain.access_tokens import PATTERN, AccessToken
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.services.access_tokens import AccessTokens, Wanted
+from flagstaff.services.preconditions import Precondition
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_array_response, json_response, no_content
+from flagstaff.web.edge.responses import json_array_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import EnvironmentIds, Id
 from flagstaff.web.management.schemas import Body, GivenMoment, Moment, Name, Uuid, at_most
 
@@ -61,7 +63,7 @@ class NewToken(Body):
         return Wanted(self.name, tuple(self.permissions), environments, self.expires_at)
 
 
-class AccessTokenOut(BaseModel):
+class AccessTokenOut(TaggedOut):
     """A token without its secret. It allows what both it and the present role of its account allow."""
 
     id: Uuid
@@ -101,6 +103,8 @@ async def _access_tokens(request: Request) -> AccessTokens:
 
 
 Service = Annotated[AccessTokens, Depends(_access_tokens)]
+IfOwnMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", _view))]
+IfMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", _view, Permission.TOKENS_READ))]
 
 
 @router.get(_OWN, response_model=list[AccessTokenOut], responses=problems(401, 403, 503))
@@ -116,13 +120,13 @@ async def create_my_token(body: NewToken, actor: CurrentActor, tokens: Service) 
     In each project it allows what both its permissions and your role allow, also when your role changes.
     """
     token, secret = await tokens.create_own_token(actor, body.wanted())
-    return json_response({**_view(token), "token": secret}, 201)
+    return tagged_response(_view(token), 201, {"token": secret})
 
 
 @router.delete(_OWN + "/{token_id}", status_code=204, responses=problems(401, 403, 404, 503))
-async def revoke_my_token(token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
+async def revoke_my_token(token_id: Id, actor: CurrentActor, tokens: Service, precondition: IfOwnMatch) -> Response:
     """Revoke a personal access token immediately on every instance."""
-    await tokens.delete_own_token(actor, token_id)
+    await tokens.delete_own_token(actor, token_id, precondition)
     return no_content()
 
 
@@ -151,7 +155,7 @@ async def create_token(project_id: Id, body: NewToken, actor: CurrentActor, toke
     leave the project. An `Idempotency-Key` is ignored, because the response is not stored.
     """
     token, secret = await tokens.create_project_token(actor, project_id, body.wanted())
-    return json_response({**_view(token), "token": secret}, 201)
+    return tagged_response(_view(token), 201, {"token": secret})
 
 
 @router.delete(
@@ -160,7 +164,9 @@ async def create_token(project_id: Id, body: NewToken, actor: CurrentActor, toke
     responses=problems(401, 404, 503),
     openapi_extra=needs(Permission.TOKENS_WRITE),
 )
-async def revoke_token(project_id: Id, token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
+async def revoke_token(
+    project_id: Id, token_id: Id, actor: CurrentActor, tokens: Service, precondition: IfMatch
+) -> Response:
     """Revoke an access token for a project immediately on every instance."""
-    await tokens.delete_project_token(actor, project_id, token_id)
+    await tokens.delete_project_token(actor, project_id, token_id, precondition)
     return no_content()

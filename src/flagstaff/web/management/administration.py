@@ -13,9 +13,11 @@ from flagstaff.domain.members import Role
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.projects import ListedProject
 from flagstaff.services.administrators import Administrators
+from flagstaff.services.preconditions import Precondition
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.edge.responses import no_content
 from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id, parse_id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListQuery
 from flagstaff.web.management.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
@@ -24,7 +26,7 @@ from flagstaff.web.management.session_schemas import AccountSessionOut, session_
 router = APIRouter(prefix="/api/admin", tags=["Administration"])
 
 
-class AdministeredAccountOut(BaseModel):
+class AdministeredAccountOut(TaggedOut):
     """An account as administrators see it."""
 
     id: Uuid
@@ -122,6 +124,7 @@ async def _administrators(request: Request) -> Administrators:
 
 
 Service = Annotated[Administrators, Depends(_administrators)]
+IfMatch = Annotated[Precondition[ListedAccount], Depends(if_match("account", _view))]
 
 
 @router.get("/accounts", response_model=list[AdministeredAccountOut], responses=problems(400, 401, 403, 503))
@@ -138,7 +141,7 @@ async def get_account(account_id: Id, actor: CurrentActor, administrators: Servi
     found = await administrators.get_account(actor, account_id)
     sessions = [session_view(each) for each in found.sessions]
     counts = {"projects": found.projects, "tokens": found.tokens}
-    return json_response({**_view(found.listed), **counts, "sessions": sessions})
+    return tagged_response(_view(found.listed), more={**counts, "sessions": sessions})
 
 
 @router.put(
@@ -146,13 +149,15 @@ async def get_account(account_id: Id, actor: CurrentActor, administrators: Servi
     response_model=AdministeredAccountOut,
     responses=problems(400, 401, 403, 404, 409, 413, 503),
 )
-async def update_account(account_id: Id, body: AccountUpdate, actor: CurrentActor, administrators: Service) -> Response:
+async def update_account(
+    account_id: Id, body: AccountUpdate, actor: CurrentActor, administrators: Service, precondition: IfMatch
+) -> Response:
     """Deactivate or reactivate an account, or make it an administrator or not one any more.
 
     Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects stay,
     and their SDK keys work. The last administrator cannot be deactivated or demoted.
     """
-    return json_response(_view(await administrators.update_account(actor, account_id, **body.given())))
+    return tagged_response(_view(await administrators.update_account(actor, account_id, precondition, **body.given())))
 
 
 @router.delete("/accounts/{account_id}/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404, 503))

@@ -16,6 +16,7 @@ from flagstaff.domain.permissions import Permission
 from flagstaff.services.changes import Changes, ChangesPage, ProjectChangeFilter
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import encode_json, json_page
+from flagstaff.web.management.actors import ActorOut, view_actor
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.ids import Id, parse_id
 from flagstaff.web.management.schemas import (
@@ -99,21 +100,6 @@ IdOrEmail = Annotated[UUID | str, BeforeValidator(_read_account), _TEXT]
 IdOrKey = Annotated[UUID | str, BeforeValidator(_read_environment), _TEXT]
 
 
-class TokenNameOut(BaseModel):
-    """An access token, which may have been revoked."""
-
-    id: Uuid
-    name: str
-
-
-class ActorOut(BaseModel):
-    """Who made a change; all are null for the command line."""
-
-    id: Uuid | None
-    email: str | None
-    token: TokenNameOut | None = Field(description="The access token that the account used, if any.")
-
-
 class ChangeOut(BaseModel):
     """One change: `before` is null for a creation, `after` for a deletion."""
 
@@ -189,11 +175,7 @@ def _view(numbered: NumberedChange) -> dict[str, Any]:
     return {
         "id": str(numbered.number),
         "at": format_moment(change.at),
-        "actor": {
-            "id": change.actor.account_id,
-            "email": change.actor.email,
-            "token": change.actor.token and change.actor.token._asdict(),
-        },
+        "actor": view_actor(change.actor),
         "action": change.action,
         "resource_id": change.resource_id,
         "environment_id": change.scope.environment_id,

@@ -12,9 +12,11 @@ from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Environment
 from flagstaff.services.clones import Clones
 from flagstaff.services.environments import Environments
+from flagstaff.services.preconditions import Precondition
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.edge.responses import no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import GivenId, Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
@@ -35,7 +37,7 @@ class EnvironmentItem(BaseModel):
     )
 
 
-class EnvironmentOut(EnvironmentItem):
+class EnvironmentOut(EnvironmentItem, TaggedOut):
     """An environment."""
 
     project_id: Uuid
@@ -101,6 +103,7 @@ async def _clones(request: Request) -> Clones:
 
 
 Service = Annotated[Environments, Depends(_environments)]
+IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", _view, Permission.PROJECT_READ))]
 CloneService = Annotated[Clones, Depends(_clones)]
 
 
@@ -133,7 +136,7 @@ async def create_environment(
             critical=body.critical,
             all_off=body.all_off,
         )
-    return json_response(_view(created), 201)
+    return tagged_response(_view(created), 201)
 
 
 @router.get(
@@ -155,7 +158,7 @@ async def list_environments(project_id: Id, part: ListPart, actor: CurrentActor,
 )
 async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
     """One environment."""
-    return json_response(_view(await environments.get_environment(actor, project_id, env_id)))
+    return tagged_response(_view(await environments.get_environment(actor, project_id, env_id)))
 
 
 @router.put(
@@ -165,16 +168,25 @@ async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, envir
     openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
 )
 async def update_environment(
-    project_id: Id, env_id: Id, body: EnvironmentUpdate, actor: CurrentActor, environments: Service
+    project_id: Id,
+    env_id: Id,
+    body: EnvironmentUpdate,
+    actor: CurrentActor,
+    environments: Service,
+    precondition: IfMatch,
 ) -> Response:
     """Rename an environment, or set whether it is critical. Its key does not change."""
-    return json_response(_view(await environments.update_environment(actor, project_id, env_id, **body.given())))
+    return tagged_response(
+        _view(await environments.update_environment(actor, project_id, env_id, precondition, **body.given()))
+    )
 
 
 @router.delete(
     "/{env_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.ENVIRONMENTS_WRITE)
 )
-async def delete_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
+async def delete_environment(
+    project_id: Id, env_id: Id, actor: CurrentActor, environments: Service, precondition: IfMatch
+) -> Response:
     """Delete an environment with its flags, rules and evaluation history."""
-    await environments.delete_environment(actor, project_id, env_id)
+    await environments.delete_environment(actor, project_id, env_id, precondition)
     return no_content()

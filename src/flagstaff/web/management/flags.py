@@ -5,16 +5,18 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.services.flags import Flags
+from flagstaff.services.preconditions import Precondition
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_array_response, json_response, no_content
+from flagstaff.web.edge.responses import json_array_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import EnvironmentIds, FlagIds, Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListQuery
 from flagstaff.web.management.schemas import (
@@ -50,7 +52,7 @@ _FLAGS = "/environments/{env_id}/flags"
 _FLAG = _FLAGS + "/{flag_id}"
 
 
-class FlagOut(BaseModel):
+class FlagOut(TaggedOut):
     """A flag of one environment."""
 
     id: Uuid
@@ -173,6 +175,7 @@ async def _flags(request: Request) -> Flags:
 
 
 Service = Annotated[Flags, Depends(_flags)]
+IfMatch = Annotated[Precondition[Flag], Depends(if_match("flag", view_flag, Permission.FLAGS_READ))]
 
 
 @router.post(
@@ -185,7 +188,7 @@ Service = Annotated[Flags, Depends(_flags)]
 async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
     """Create a flag."""
     values = read_values(body.model_dump())
-    return json_response(view_flag(await flags.create_flag(actor, project_id, env_id, **values)), 201)
+    return tagged_response(view_flag(await flags.create_flag(actor, project_id, env_id, **values)), 201)
 
 
 @router.post(
@@ -224,7 +227,7 @@ async def list_flags(
 )
 async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """One flag."""
-    return json_response(view_flag(await flags.get_flag(actor, path)))
+    return tagged_response(view_flag(await flags.get_flag(actor, path)))
 
 
 @router.put(
@@ -233,9 +236,11 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
     responses=problems(400, 401, 404, 409, 413, 503),
     openapi_extra=needs(Permission.FLAGS_WRITE),
 )
-async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service) -> Response:
+async def update_flag(
+    path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service, precondition: IfMatch
+) -> Response:
     """Update a flag. Only the given fields change."""
-    return json_response(view_flag(await flags.update_flag(actor, path, **read_values(body.given()))))
+    return tagged_response(view_flag(await flags.update_flag(actor, path, precondition, **read_values(body.given()))))
 
 
 @router.post(
@@ -244,9 +249,9 @@ async def update_flag(path: FlagIds, body: FlagUpdate, actor: CurrentActor, flag
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.FLAGS_TOGGLE),
 )
-async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
-    return json_response(view_flag(await flags.toggle_flag(actor, path)))
+    return tagged_response(view_flag(await flags.toggle_flag(actor, path, precondition)))
 
 
 @router.post(
@@ -255,12 +260,12 @@ async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Res
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.FLAGS_WRITE),
 )
-async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Archive a flag: no evaluation answers it any more. It keeps its id, key, state and rules.
 
     An archived flag can be read, unarchived and deleted. Everything else is refused with 409.
     """
-    return json_response(view_flag(await flags.archive_flag(actor, path)))
+    return tagged_response(view_flag(await flags.archive_flag(actor, path, precondition)))
 
 
 @router.post(
@@ -269,15 +274,15 @@ async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Re
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.FLAGS_WRITE),
 )
-async def unarchive_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+async def unarchive_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Put an archived flag back into the answers of evaluations, as it was."""
-    return json_response(view_flag(await flags.unarchive_flag(actor, path)))
+    return tagged_response(view_flag(await flags.unarchive_flag(actor, path, precondition)))
 
 
 @router.delete(
     _FLAG, status_code=204, responses=problems(401, 404, 409, 503), openapi_extra=needs(Permission.FLAGS_WRITE)
 )
-async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Delete a flag with its rules, archived or not. Its evaluation history is kept."""
-    await flags.delete_flag(actor, path)
+    await flags.delete_flag(actor, path, precondition)
     return no_content()

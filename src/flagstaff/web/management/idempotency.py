@@ -8,11 +8,13 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.domain.errors import invalid_field
 from flagstaff.services.idempotency import Answer, Idempotency
 from flagstaff.web.edge.bodies import read_body, replay
+from flagstaff.web.management.entity_tags import tag_of
 from flagstaff.web.management.reading import only_reads, returns_secret
 
 PREFIX = ("/api/projects", "/api/invitations")
@@ -69,11 +71,17 @@ class IdempotencyKeys:
             for message in failed.messages:
                 await send(message)
             return
-        headers = [*_HEADERS, (b"content-length", b"%d" % len(answer.body))]
+        headers = [*_HEADERS, (b"content-length", b"%d" % len(answer.body)), *_tag(answer.body)]
         if answer.is_replayed:
             headers.append(_REPLAYED)
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await send({"type": "http.response.body", "body": answer.body})
+
+
+def _tag(body: bytes) -> list[tuple[bytes, bytes]]:
+    """The tag of a response that consists of a resource, which has an id."""
+    document = msgspec.json.decode(body)
+    return [(b"etag", tag_of(document).encode())] if isinstance(document, dict) and "id" in document else []
 
 
 def takes_key(method: str, path: str) -> bool:

@@ -12,9 +12,11 @@ from flagstaff.domain.errors import Error
 from flagstaff.domain.instance import InstanceSettings
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.instance import Instance
+from flagstaff.services.preconditions import Precondition
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response
 from flagstaff.web.management.auth import CurrentActor
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.schemas import Update, optional
 
 router = APIRouter(prefix="/api/admin", tags=["Administration"])
@@ -35,7 +37,7 @@ class InstanceOut(BaseModel):
     tasks: dict[str, bool] = Field(description="Whether each background task works.")
 
 
-class InstanceSettingsOut(BaseModel):
+class InstanceSettingsOut(TaggedOut):
     """The settings that are changed while the instance runs."""
 
     registration: Literal["open", "closed"]
@@ -67,6 +69,7 @@ async def _instance(request: Request) -> Instance:
 
 
 Service = Annotated[Instance, Depends(_instance)]
+IfMatch = Annotated[Precondition[InstanceSettings], Depends(if_match("configuration of the instance", _view))]
 
 
 @router.get("/instance", response_model=InstanceOut, responses=problems(401, 403, 503))
@@ -95,13 +98,15 @@ async def get_instance(request: Request, actor: CurrentActor, instance: Service)
 @router.get("/settings", response_model=InstanceSettingsOut, responses=problems(401, 403, 503))
 async def get_settings(actor: CurrentActor, instance: Service) -> Response:
     """The settings that are changed while the instance runs."""
-    return json_response(_view(await instance.get_settings(actor)))
+    return tagged_response(_view(await instance.get_settings(actor)))
 
 
 @router.put("/settings", response_model=InstanceSettingsOut, responses=problems(400, 401, 403, 413, 503))
-async def update_settings(body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service) -> Response:
+async def update_settings(
+    body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service, precondition: IfMatch
+) -> Response:
     """Open or close registration, and demand a second factor of every account or not, on every instance.
 
     What is set here wins over the environment variables. Whoever demands a second factor needs one.
     """
-    return json_response(_view(await instance.update_settings(actor, **body.given())))
+    return tagged_response(_view(await instance.update_settings(actor, precondition, **body.given())))

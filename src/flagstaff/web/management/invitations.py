@@ -13,9 +13,11 @@ from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.invitations import Invitations
+from flagstaff.services.preconditions import Precondition
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_array_response, json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.schemas import Body, Email, EnvironmentRoles, Moment, RoleName, Text, Uuid
 
@@ -24,7 +26,7 @@ router = APIRouter(prefix="/api", tags=["Invitations"])
 _INVITATIONS = "/projects/{project_id}/invitations"
 
 
-class InvitationOut(BaseModel):
+class InvitationOut(TaggedOut):
     """An invitation. `sent_at` is when it was last mailed, and null until then."""
 
     id: Uuid
@@ -78,6 +80,7 @@ async def _invitations(request: Request) -> Invitations:
 
 
 Service = Annotated[Invitations, Depends(_invitations)]
+IfMatch = Annotated[Precondition[Invitation], Depends(if_match("invitation", _view, Permission.MEMBERS_READ))]
 
 
 def _start_sending(request: Request, actor: Actor, invitation: Invitation) -> None:
@@ -117,7 +120,7 @@ async def create_invitation(
         actor, project_id, email=body.email, role=Role(body.role), environments=roles
     )
     _start_sending(request, actor, invitation)
-    return json_response(_view(invitation), 201)
+    return tagged_response(_view(invitation), 201)
 
 
 @router.delete(
@@ -126,9 +129,11 @@ async def create_invitation(
     responses=problems(401, 404, 503),
     openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
-async def delete_invitation(project_id: Id, invitation_id: Id, actor: CurrentActor, invitations: Service) -> Response:
+async def delete_invitation(
+    project_id: Id, invitation_id: Id, actor: CurrentActor, invitations: Service, precondition: IfMatch
+) -> Response:
     """Revoke an invitation. Its link ends."""
-    await invitations.delete_invitation(actor, project_id, invitation_id)
+    await invitations.delete_invitation(actor, project_id, invitation_id, precondition)
     return no_content()
 
 
@@ -139,12 +144,17 @@ async def delete_invitation(project_id: Id, invitation_id: Id, actor: CurrentAct
     openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
 async def send_invitation(
-    project_id: Id, invitation_id: Id, request: Request, actor: CurrentActor, invitations: Service
+    project_id: Id,
+    invitation_id: Id,
+    request: Request,
+    actor: CurrentActor,
+    invitations: Service,
+    precondition: IfMatch,
 ) -> Response:
     """Mail an invitation again, with a new link for seven days. The previous link ends."""
-    invitation = await invitations.renew_invitation(actor, project_id, invitation_id)
+    invitation = await invitations.renew_invitation(actor, project_id, invitation_id, precondition)
     _start_sending(request, actor, invitation)
-    return json_response(_view(invitation))
+    return tagged_response(_view(invitation))
 
 
 @router.post("/invitations/accept", response_model=MembershipOut, responses=problems(400, 401, 409, 413, 503))

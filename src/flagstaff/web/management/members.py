@@ -11,16 +11,18 @@ from flagstaff.domain.members import Member, Role
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import PERMISSIONS, Permission
 from flagstaff.services.members import Members
+from flagstaff.services.preconditions import Precondition
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_array_response, json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.schemas import EnvironmentRoles, Moment, RoleName, Update, Uuid, optional
 
 router = APIRouter(prefix="/api/projects/{project_id}", tags=["Members"])
 
 
-class MemberOut(BaseModel):
+class MemberOut(TaggedOut):
     """A member: `role` holds in the whole project but for the environments whose keys have their own role."""
 
     account_id: Uuid
@@ -67,6 +69,7 @@ async def _members(request: Request) -> Members:
 
 
 Service = Annotated[Members, Depends(_members)]
+IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view, Permission.MEMBERS_READ))]
 
 
 @router.get(
@@ -87,14 +90,16 @@ async def list_members(project_id: Id, actor: CurrentActor, members: Service) ->
     openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
 async def update_member(
-    project_id: Id, account_id: Id, body: MemberUpdate, actor: CurrentActor, members: Service
+    project_id: Id, account_id: Id, body: MemberUpdate, actor: CurrentActor, members: Service, precondition: IfMatch
 ) -> Response:
     """Change the role of a member.
 
     Making an owner, or changing one, also requires the permission `owners:write`. The last owner cannot get another
     role.
     """
-    return json_response(_view(await members.update_member(actor, project_id, account_id, **body.given())))
+    return tagged_response(
+        _view(await members.update_member(actor, project_id, account_id, precondition, **body.given()))
+    )
 
 
 @router.delete(
@@ -103,12 +108,14 @@ async def update_member(
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
-async def remove_member(project_id: Id, account_id: Id, actor: CurrentActor, members: Service) -> Response:
+async def remove_member(
+    project_id: Id, account_id: Id, actor: CurrentActor, members: Service, precondition: IfMatch
+) -> Response:
     """Remove a member, or leave the project, which requires no permission.
 
     Removing an owner also requires the permission `owners:write`. The last owner cannot leave.
     """
-    await members.remove_member(actor, project_id, account_id)
+    await members.remove_member(actor, project_id, account_id, precondition)
     return no_content()
 
 

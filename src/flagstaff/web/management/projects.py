@@ -4,16 +4,18 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.projects import Project
+from flagstaff.services.preconditions import Precondition
 from flagstaff.services.projects import Projects
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.edge.responses import no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, Description, Moment, Name, Update, Uuid, optional
@@ -21,7 +23,7 @@ from flagstaff.web.management.schemas import Body, Description, Moment, Name, Up
 router = APIRouter(prefix="/api/projects", tags=["Projects"])
 
 
-class ProjectOut(BaseModel):
+class ProjectOut(TaggedOut):
     """A project; its SDK key serves all of its environments."""
 
     id: Uuid
@@ -56,7 +58,7 @@ class SecurityUpdate(Body):
     demands_second_factor: bool
 
 
-class SecurityOut(BaseModel):
+class SecurityOut(TaggedOut):
     """What a project demands of its members."""
 
     demands_second_factor: bool
@@ -73,6 +75,10 @@ def _view(project: Project) -> dict[str, Any]:
     }
 
 
+def _view_security(project: Project) -> dict[str, Any]:
+    return {"demands_second_factor": project.demands_second_factor}
+
+
 _listing = Listing(_view, lambda project: (project.created_at, project.id), BY_AGE)
 
 
@@ -82,12 +88,18 @@ async def _projects(request: Request) -> Projects:
 
 
 Service = Annotated[Projects, Depends(_projects)]
+IfMatch = Annotated[Precondition[Project], Depends(if_match("project", _view, Permission.PROJECT_READ))]
+IfSecurityMatch = Annotated[
+    Precondition[Project], Depends(if_match("security of the project", _view_security, Permission.PROJECT_READ))
+]
 
 
 @router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 409, 413, 503))
 async def create_project(body: NewProject, actor: CurrentActor, projects: Service) -> Response:
     """Create a project, with the environments `production` and `staging`."""
-    return json_response(_view(await projects.create_project(actor, name=body.name, description=body.description)), 201)
+    return tagged_response(
+        _view(await projects.create_project(actor, name=body.name, description=body.description)), 201
+    )
 
 
 @router.get("", response_model=list[ProjectOut], responses=problems(400, 401, 503))
@@ -104,7 +116,7 @@ async def list_projects(part: ListPart, actor: CurrentActor, projects: Service) 
 )
 async def get_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
     """One project."""
-    return json_response(_view(await projects.get_project(actor, project_id)))
+    return tagged_response(_view(await projects.get_project(actor, project_id)))
 
 
 @router.put(
@@ -113,9 +125,11 @@ async def get_project(project_id: Id, actor: CurrentActor, projects: Service) ->
     responses=problems(400, 401, 404, 413, 503),
     openapi_extra=needs(Permission.PROJECT_WRITE),
 )
-async def update_project(project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service) -> Response:
+async def update_project(
+    project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service, precondition: IfMatch
+) -> Response:
     """Update a project. Only the given fields change."""
-    return json_response(_view(await projects.update_project(actor, project_id, **body.given())))
+    return tagged_response(_view(await projects.update_project(actor, project_id, precondition, **body.given())))
 
 
 @router.get(
@@ -127,7 +141,7 @@ async def update_project(project_id: Id, body: ProjectUpdate, actor: CurrentActo
 async def get_project_security(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
     """What a project demands of its members."""
     project = await projects.get_project(actor, project_id)
-    return json_response({"demands_second_factor": project.demands_second_factor})
+    return tagged_response(_view_security(project))
 
 
 @router.put(
@@ -137,7 +151,7 @@ async def get_project_security(project_id: Id, actor: CurrentActor, projects: Se
     openapi_extra=needs(Permission.PROJECT_WRITE),
 )
 async def update_project_security(
-    project_id: Id, body: SecurityUpdate, actor: CurrentActor, projects: Service
+    project_id: Id, body: SecurityUpdate, actor: CurrentActor, projects: Service, precondition: IfSecurityMatch
 ) -> Response:
     """Demand a second factor of every member, or no longer. You need one yourself.
 
@@ -145,8 +159,8 @@ async def update_project_security(
     project until they enrol one.
     """
     is_demanded = body.demands_second_factor
-    project = await projects.demand_second_factor(actor, project_id, is_demanded=is_demanded)
-    return json_response({"demands_second_factor": project.demands_second_factor})
+    project = await projects.demand_second_factor(actor, project_id, precondition, is_demanded=is_demanded)
+    return tagged_response(_view_security(project))
 
 
 @router.post(
@@ -155,15 +169,15 @@ async def update_project_security(
     responses=problems(401, 404, 503),
     openapi_extra=needs(Permission.KEYS_ROTATE),
 )
-async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
     """Replace the SDK key. Once this returns, the old key is refused."""
-    return json_response(_view(await projects.regenerate_key(actor, project_id)))
+    return tagged_response(_view(await projects.regenerate_key(actor, project_id, precondition)))
 
 
 @router.delete(
     "/{project_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.PROJECT_DELETE)
 )
-async def delete_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+async def delete_project(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
     """Delete a project with its environments, flags, rules and evaluation history."""
-    await projects.delete_project(actor, project_id)
+    await projects.delete_project(actor, project_id, precondition)
     return no_content()

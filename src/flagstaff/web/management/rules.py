@@ -7,17 +7,19 @@ from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.domain.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
+from flagstaff.services.preconditions import Precondition
 from flagstaff.services.rules import Rules
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_response, no_content
+from flagstaff.web.edge.responses import no_content
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.conditions import ConditionBody, Conditions, read_conditions
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import FlagIds, Id
 from flagstaff.web.management.lists import AwareDatetime, Listing, ListPart
 from flagstaff.web.management.schemas import (
@@ -39,7 +41,7 @@ router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", ta
 _RULES = "/flags/{flag_id}/rules"
 
 
-class RuleOut(BaseModel):
+class RuleOut(TaggedOut):
     """A targeting rule. The flag is on for users who match it."""
 
     id: Uuid
@@ -133,6 +135,7 @@ async def _rules(request: Request) -> Rules:
 
 
 Service = Annotated[Rules, Depends(_rules)]
+IfMatch = Annotated[Precondition[Rule], Depends(if_match("rule", _view, Permission.FLAGS_READ))]
 
 
 @router.post(
@@ -144,7 +147,7 @@ Service = Annotated[Rules, Depends(_rules)]
 )
 async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
     """Create a rule."""
-    return json_response(_view(await rules.create_rule(actor, path, **read_values(body.model_dump()))), 201)
+    return tagged_response(_view(await rules.create_rule(actor, path, **read_values(body.model_dump()))), 201)
 
 
 @router.get(
@@ -166,7 +169,7 @@ async def list_rules(path: FlagIds, part: ListPart, actor: CurrentActor, rules: 
 )
 async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
     """One rule."""
-    return json_response(_view(await rules.get_rule(actor, path, rule_id)))
+    return tagged_response(_view(await rules.get_rule(actor, path, rule_id)))
 
 
 @router.put(
@@ -175,9 +178,13 @@ async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Servi
     responses=problems(400, 401, 404, 413, 503),
     openapi_extra=needs(Permission.RULES_WRITE),
 )
-async def update_rule(path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service) -> Response:
+async def update_rule(
+    path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service, precondition: IfMatch
+) -> Response:
     """Update a rule. Only the given fields change."""
-    return json_response(_view(await rules.update_rule(actor, path, rule_id, **read_values(body.given()))))
+    return tagged_response(
+        _view(await rules.update_rule(actor, path, rule_id, precondition, **read_values(body.given())))
+    )
 
 
 @router.delete(
@@ -186,9 +193,11 @@ async def update_rule(path: FlagIds, rule_id: Id, body: RuleUpdate, actor: Curre
     responses=problems(401, 404, 503),
     openapi_extra=needs(Permission.RULES_WRITE),
 )
-async def delete_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
+async def delete_rule(
+    path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service, precondition: IfMatch
+) -> Response:
     """Delete a rule."""
-    await rules.delete_rule(actor, path, rule_id)
+    await rules.delete_rule(actor, path, rule_id, precondition)
     return no_content()
 
 

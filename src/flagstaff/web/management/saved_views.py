@@ -3,17 +3,19 @@
 from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.saved_views import Audience, Order, SavedView, State, Use, check_searched
 from flagstaff.domain.text import NAME_MAX_LENGTH
+from flagstaff.services.preconditions import Precondition
 from flagstaff.services.saved_views import SavedViews
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_array_response, json_response, no_content
+from flagstaff.web.edge.responses import json_array_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.schemas import Body, Moment, Name, Tag, Update, Uuid, optional
 
@@ -43,7 +45,7 @@ class FlagSearch(Body):
     sort: Order = optional()
 
 
-class ViewOut(BaseModel):
+class ViewOut(TaggedOut):
     """A saved view."""
 
     id: Uuid
@@ -85,6 +87,7 @@ async def _saved_views(request: Request) -> SavedViews:
 
 
 Service = Annotated[SavedViews, Depends(_saved_views)]
+IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Permission.PROJECT_READ))]
 
 
 @router.post(
@@ -100,7 +103,7 @@ async def create_view(project_id: Id, body: NewView, actor: CurrentActor, saved_
     Needs `flags:write` in at least one environment.
     """
     given = body.model_dump(exclude_unset=True)
-    return json_response(_view(await saved_views.create_view(actor, project_id, **given)), 201)
+    return tagged_response(_view(await saved_views.create_view(actor, project_id, **given)), 201)
 
 
 @router.get(
@@ -121,10 +124,12 @@ async def list_views(project_id: Id, actor: CurrentActor, saved_views: Service) 
     openapi_extra=needs(Permission.FLAGS_WRITE),
 )
 async def update_view(
-    project_id: Id, view_id: Id, body: ViewUpdate, actor: CurrentActor, saved_views: Service
+    project_id: Id, view_id: Id, body: ViewUpdate, actor: CurrentActor, saved_views: Service, precondition: IfMatch
 ) -> Response:
     """Update a view. Only the given fields change. Needs `flags:write` in at least one environment."""
-    return json_response(_view(await saved_views.update_view(actor, project_id, view_id, **body.given())))
+    return tagged_response(
+        _view(await saved_views.update_view(actor, project_id, view_id, precondition, **body.given()))
+    )
 
 
 @router.delete(
@@ -133,7 +138,9 @@ async def update_view(
     responses=problems(401, 404, 503),
     openapi_extra=needs(Permission.FLAGS_WRITE),
 )
-async def delete_view(project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service) -> Response:
+async def delete_view(
+    project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service, precondition: IfMatch
+) -> Response:
     """Delete a view. Needs `flags:write` in at least one environment."""
-    await saved_views.delete_view(actor, project_id, view_id)
+    await saved_views.delete_view(actor, project_id, view_id, precondition)
     return no_content()

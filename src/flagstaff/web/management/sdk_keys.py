@@ -3,16 +3,18 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.sdk_keys import PATTERN, KeyKind, SdkKey
+from flagstaff.services.preconditions import Precondition
 from flagstaff.services.sdk_keys import SdkKeys, WantedKey
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.edge.responses import json_array_response, json_response, no_content
+from flagstaff.web.edge.responses import json_array_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid
 
@@ -41,7 +43,7 @@ class NewSdkKey(Body):
         return WantedKey(self.name, self.environment, KeyKind(self.kind), self.expires_at)
 
 
-class SdkKeyOut(BaseModel):
+class SdkKeyOut(TaggedOut):
     """An SDK key without its secret. It is for the environment with the key `environment` only."""
 
     id: Uuid
@@ -81,6 +83,7 @@ async def _sdk_keys(request: Request) -> SdkKeys:
 
 
 Service = Annotated[SdkKeys, Depends(_sdk_keys)]
+IfMatch = Annotated[Precondition[SdkKey], Depends(if_match("SDK key", _view, Permission.KEYS_READ))]
 
 
 @router.get(
@@ -109,7 +112,7 @@ async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, s
     ignored, because the response is not stored.
     """
     key, text = await sdk_keys.create_key(actor, project_id, body.wanted())
-    return json_response({**_view(key), "key": text}, 201)
+    return tagged_response(_view(key), 201, {"key": text})
 
 
 @router.delete(
@@ -118,7 +121,9 @@ async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, s
     responses=problems(401, 404, 503),
     openapi_extra=needs(Permission.KEYS_ROTATE),
 )
-async def revoke_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
+async def revoke_sdk_key(
+    project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service, precondition: IfMatch
+) -> Response:
     """Revoke an SDK key immediately on every instance. You need the permission in the key's environment."""
-    await sdk_keys.revoke_key(actor, project_id, key_id)
+    await sdk_keys.revoke_key(actor, project_id, key_id, precondition)
     return no_content()

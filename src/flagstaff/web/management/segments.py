@@ -10,11 +10,13 @@ from starlette.responses import Response
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
 from flagstaff.domain.segments import Segment
+from flagstaff.services.preconditions import Precondition
 from flagstaff.services.segments import Segments
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.conditions import ConditionBody, Conditions, read_conditions
+from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.lists import BY_AGE, Listing, ListPart
 from flagstaff.web.management.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
@@ -22,7 +24,7 @@ from flagstaff.web.management.schemas import Body, Description, FlagKey, Moment,
 router = APIRouter(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
 
 
-class SegmentOut(BaseModel):
+class SegmentOut(TaggedOut):
     """A segment: conditions that rules of all environments of the project can refer to."""
 
     id: Uuid
@@ -89,6 +91,7 @@ async def _segments(request: Request) -> Segments:
 
 
 Service = Annotated[Segments, Depends(_segments)]
+IfMatch = Annotated[Precondition[Segment], Depends(if_match("segment", _view, Permission.PROJECT_READ))]
 
 
 @router.post(
@@ -100,7 +103,7 @@ Service = Annotated[Segments, Depends(_segments)]
 )
 async def create_segment(project_id: Id, body: NewSegment, actor: CurrentActor, segments: Service) -> Response:
     """Create a segment."""
-    return json_response(_view(await segments.create_segment(actor, project_id, **_values(body.model_dump()))), 201)
+    return tagged_response(_view(await segments.create_segment(actor, project_id, **_values(body.model_dump()))), 201)
 
 
 @router.get(
@@ -122,7 +125,7 @@ async def list_segments(project_id: Id, part: ListPart, actor: CurrentActor, seg
 )
 async def get_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
     """One segment."""
-    return json_response(_view(await segments.get_segment(actor, project_id, segment_id)))
+    return tagged_response(_view(await segments.get_segment(actor, project_id, segment_id)))
 
 
 @router.get(
@@ -149,10 +152,12 @@ async def list_flags_in_segment(project_id: Id, segment_id: Id, actor: CurrentAc
     openapi_extra=needs(Permission.SEGMENTS_WRITE),
 )
 async def update_segment(
-    project_id: Id, segment_id: Id, body: SegmentUpdate, actor: CurrentActor, segments: Service
+    project_id: Id, segment_id: Id, body: SegmentUpdate, actor: CurrentActor, segments: Service, precondition: IfMatch
 ) -> Response:
     """Update a segment. Only the given fields change."""
-    return json_response(_view(await segments.update_segment(actor, project_id, segment_id, **_values(body.given()))))
+    return tagged_response(
+        _view(await segments.update_segment(actor, project_id, segment_id, precondition, **_values(body.given())))
+    )
 
 
 @router.delete(
@@ -161,7 +166,9 @@ async def update_segment(
     responses=problems(401, 404, 409, 503),
     openapi_extra=needs(Permission.SEGMENTS_WRITE),
 )
-async def delete_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
+async def delete_segment(
+    project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service, precondition: IfMatch
+) -> Response:
     """Delete a segment that no rule refers to."""
-    await segments.delete_segment(actor, project_id, segment_id)
+    await segments.delete_segment(actor, project_id, segment_id, precondition)
     return no_content()
