@@ -78,6 +78,7 @@ def is_in_production(path: str, operation: Json) -> bool:
     """Whether an operation needs its permission in the environment `production`, where everything is, and no other."""
     return "{env_id}" in path or operation["operationId"] in (
         "create_sdk_key",
+        "get_sdk_key",
         "revoke_sdk_key",
         "restore_change",
         "create_flags",

@@ -245,7 +245,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get My Token
+         * @description One of your personal access tokens.
+         */
+        get: operations["get_my_token"];
         put?: never;
         post?: never;
         /**
@@ -296,7 +300,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get Token
+         * @description One access token for a project.
+         *
+         *     Requires the permission `tokens:read`.
+         */
+        get: operations["get_token"];
         put?: never;
         post?: never;
         /**
@@ -736,7 +746,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get Member
+         * @description One member.
+         *
+         *     Requires the permission `members:read`.
+         */
+        get: operations["get_member"];
         /**
          * Update Member
          * @description Change the role of a member.
@@ -821,7 +837,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get Invitation
+         * @description One invitation that has neither been accepted nor expired.
+         *
+         *     Requires the permission `members:read`.
+         */
+        get: operations["get_invitation"];
         put?: never;
         post?: never;
         /**
@@ -1092,7 +1114,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get Sdk Key
+         * @description One SDK key without its secret. You need the permission in the key's environment.
+         *
+         *     Requires the permission `keys:read`.
+         */
+        get: operations["get_sdk_key"];
         put?: never;
         post?: never;
         /**
@@ -1384,7 +1412,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get View
+         * @description One saved view.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["get_view"];
         /**
          * Update View
          * @description Update a view. Only the given fields change. Needs `flags:write` in at least one environment.
@@ -6948,12 +6982,81 @@ export interface operations {
             };
         };
     };
+    get_my_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     revoke_my_token: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 token_id: string;
@@ -7203,12 +7306,82 @@ export interface operations {
             };
         };
     };
+    get_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     revoke_token: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -8494,7 +8667,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -8607,7 +8780,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -8772,7 +8945,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -8877,7 +9050,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
                 /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
@@ -9061,12 +9234,82 @@ export interface operations {
             };
         };
     };
+    get_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     update_member: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -9181,7 +9424,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -9513,12 +9756,82 @@ export interface operations {
             };
         };
     };
+    get_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     delete_invitation: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -9607,7 +9920,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
                 /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
@@ -10071,7 +10384,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -10185,7 +10498,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -10615,7 +10928,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -10729,7 +11042,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -11065,12 +11378,82 @@ export interface operations {
             };
         };
     };
+    get_sdk_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SdkKeyOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     revoke_sdk_key: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -11630,7 +12013,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -11754,7 +12137,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -11861,7 +12244,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
                 /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
@@ -11985,7 +12368,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
                 /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
@@ -12109,7 +12492,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
                 /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
                 "Idempotency-Key"?: string;
             };
@@ -12720,12 +13103,82 @@ export interface operations {
             };
         };
     };
+    get_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                view_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewOut"];
+                };
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     update_view: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -12840,7 +13293,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 project_id: string;
@@ -13289,7 +13742,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 rule_id: string;
@@ -13405,7 +13858,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 rule_id: string;
@@ -15817,7 +16270,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 account_id: string;
@@ -16279,7 +16732,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path?: never;
             cookie?: never;

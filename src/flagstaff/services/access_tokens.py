@@ -63,6 +63,10 @@ class AccessTokens:
         async with self.database.read() as connection:
             return await access_tokens.list_own_tokens(connection, actor.account_id)
 
+    async def get_own_token(self, actor: Actor, token_id: UUID) -> AccessToken:
+        """A personal token of the actor; raises Error NOT_FOUND."""
+        return _get(await self.list_own_tokens(actor), token_id)
+
     async def create_own_token(self, actor: Actor, wanted: Wanted) -> tuple[AccessToken, str]:
         """Create a personal token.
 
@@ -98,6 +102,10 @@ class AccessTokens:
         async with self.database.read() as connection:
             await open_membership(connection, actor, project_id, Permission.TOKENS_READ)
             return await access_tokens.list_project_tokens(connection, project_id)
+
+    async def get_project_token(self, actor: Actor, project_id: UUID, token_id: UUID) -> AccessToken:
+        """A token for a project; raises Error NOT_FOUND, FORBIDDEN."""
+        return _get(await self.list_project_tokens(actor, project_id), token_id)
 
     async def create_project_token(self, actor: Actor, project_id: UUID, wanted: Wanted) -> tuple[AccessToken, str]:
         """Create a token for a project.

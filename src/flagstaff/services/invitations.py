@@ -85,6 +85,12 @@ class Invitations:
             await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
             return await invitations.list_invitations(connection, project_id, self.now())
 
+    async def get_invitation(self, actor: Actor, project_id: UUID, invitation_id: UUID) -> Invitation:
+        """One invitation that can be accepted."""
+        async with self.database.read() as connection:
+            await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
+            return await invitations.get_invitation(connection, project_id, invitation_id, self.now())
+
     async def delete_invitation(
         self, actor: Actor, project_id: UUID, invitation_id: UUID, precondition: Precondition[Invitation] = ANY_STATE
     ) -> None:

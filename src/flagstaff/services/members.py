@@ -43,6 +43,12 @@ class Members:
             await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
             return await members.list_members(connection, project_id)
 
+    async def get_member(self, actor: Actor, project_id: UUID, account_id: UUID) -> Member:
+        """One member."""
+        async with self.database.read() as connection:
+            await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
+            return await members.get_member(connection, project_id, account_id)
+
     async def list_own_permissions(self, actor: Actor, project_id: UUID) -> OwnPermissions:
         """What the actor may do in a project."""
         async with self.database.read() as connection:

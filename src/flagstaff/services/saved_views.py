@@ -33,6 +33,12 @@ class SavedViews:
             await open_project(connection, actor, project_id, Permission.PROJECT_READ)
             return await saved_views.list_views(connection, project_id)
 
+    async def get_view(self, actor: Actor, project_id: UUID, view_id: UUID) -> SavedView:
+        """One view."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id, Permission.PROJECT_READ)
+            return await saved_views.get_view(connection, project_id, view_id)
+
     async def create_view(self, actor: Actor, project_id: UUID, name: str, search: Mapping[str, Any]) -> SavedView:
         """Save a filter as a view.
 

@@ -58,6 +58,14 @@ class SdkKeys:
             found = await sdk_keys.list_keys(connection, project_id)
         return [key for key in found if key.environment in readable]
 
+    async def get_key(self, actor: Actor, project_id: UUID, key_id: UUID) -> SdkKey:
+        """One key; raises Error NOT_FOUND, FORBIDDEN."""
+        async with self.database.read() as connection:
+            _, member = await open_member(connection, actor, project_id)
+            key = await sdk_keys.get_key(connection, project_id, key_id)
+            require(member, Permission.KEYS_READ, key.environment)
+            return key
+
     async def create_key(self, actor: Actor, project_id: UUID, wanted: WantedKey) -> tuple[SdkKey, str]:
         """Create a key; returned together with its text, which is not stored.
 

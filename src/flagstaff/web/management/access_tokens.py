@@ -123,6 +123,12 @@ async def create_my_token(body: NewToken, actor: CurrentActor, tokens: Service) 
     return tagged_response(_view(token), 201, {"token": secret})
 
 
+@router.get(_OWN + "/{token_id}", response_model=AccessTokenOut, responses=problems(401, 403, 404, 503))
+async def get_my_token(token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
+    """One of your personal access tokens."""
+    return tagged_response(_view(await tokens.get_own_token(actor, token_id)))
+
+
 @router.delete(_OWN + "/{token_id}", status_code=204, responses=problems(401, 403, 404, 503))
 async def revoke_my_token(token_id: Id, actor: CurrentActor, tokens: Service, precondition: IfOwnMatch) -> Response:
     """Revoke a personal access token immediately on every instance."""
@@ -156,6 +162,17 @@ async def create_token(project_id: Id, body: NewToken, actor: CurrentActor, toke
     """
     token, secret = await tokens.create_project_token(actor, project_id, body.wanted())
     return tagged_response(_view(token), 201, {"token": secret})
+
+
+@router.get(
+    _OF_PROJECT + "/{token_id}",
+    response_model=AccessTokenOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.TOKENS_READ),
+)
+async def get_token(project_id: Id, token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
+    """One access token for a project."""
+    return tagged_response(_view(await tokens.get_project_token(actor, project_id, token_id)))
 
 
 @router.delete(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import Header, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.domain.changes import Actor, Change
@@ -33,6 +33,8 @@ _VOLATILE = frozenset({"last_used_at", "last_seen_at", "sent_at", "expires_at"})
 _TAG = r'(?:W/)?"[!#-~\x80-\xff]*"'
 _tag = re.compile(_TAG.replace("(?:W/)?", ""))
 _list = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG})*[ \t,]*")
+
+_PATTERN = r"^(\*|(W/)?\"[!#-~]*\"(, (W/)?\"[!#-~]*\")*)$"  # of what is accepted, the form that clients should send
 
 
 class TaggedOut(BaseModel):
@@ -68,6 +70,7 @@ def if_match(
         actor: CurrentActor,
         _documented: Annotated[
             str | None,
+            WithJsonSchema({"type": "string", "pattern": _PATTERN}),
             Header(
                 alias=IF_MATCH,
                 description="The `ETag` of the state that the request is meant for, several of them, or `*`. In any "

@@ -123,6 +123,17 @@ async def create_invitation(
     return tagged_response(_view(invitation), 201)
 
 
+@router.get(
+    _INVITATIONS + "/{invitation_id}",
+    response_model=InvitationOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.MEMBERS_READ),
+)
+async def get_invitation(project_id: Id, invitation_id: Id, actor: CurrentActor, invitations: Service) -> Response:
+    """One invitation that has neither been accepted nor expired."""
+    return tagged_response(_view(await invitations.get_invitation(actor, project_id, invitation_id)))
+
+
 @router.delete(
     _INVITATIONS + "/{invitation_id}",
     status_code=204,

@@ -83,6 +83,17 @@ async def list_members(project_id: Id, actor: CurrentActor, members: Service) ->
     return await json_array_response(map(_view, await members.list_members(actor, project_id)))
 
 
+@router.get(
+    "/members/{account_id}",
+    response_model=MemberOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.MEMBERS_READ),
+)
+async def get_member(project_id: Id, account_id: Id, actor: CurrentActor, members: Service) -> Response:
+    """One member."""
+    return tagged_response(_view(await members.get_member(actor, project_id, account_id)))
+
+
 @router.put(
     "/members/{account_id}",
     response_model=MemberOut,

@@ -117,6 +117,17 @@ async def list_views(project_id: Id, actor: CurrentActor, saved_views: Service) 
     return await json_array_response(map(_view, await saved_views.list_views(actor, project_id)))
 
 
+@router.get(
+    "/{view_id}",
+    response_model=ViewOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def get_view(project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service) -> Response:
+    """One saved view."""
+    return tagged_response(_view(await saved_views.get_view(actor, project_id, view_id)))
+
+
 @router.put(
     "/{view_id}",
     response_model=ViewOut,

@@ -115,6 +115,17 @@ async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, s
     return tagged_response(_view(key), 201, {"key": text})
 
 
+@router.get(
+    "/{key_id}",
+    response_model=SdkKeyOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.KEYS_READ),
+)
+async def get_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
+    """One SDK key without its secret. You need the permission in the key's environment."""
+    return tagged_response(_view(await sdk_keys.get_key(actor, project_id, key_id)))
+
+
 @router.delete(
     "/{key_id}",
     status_code=204,
