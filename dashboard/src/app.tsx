@@ -5,6 +5,7 @@ import { Notifications } from "@mantine/notifications";
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { onReturn } from "./api/connection";
 import { isProblem, Problem } from "./api/problem";
 import { takeChanges } from "./lib/madeChanges";
 import { styleNonce } from "./lib/nonce";
@@ -24,6 +25,7 @@ export function App() {
       }),
     [cache, router],
   );
+  useEffect(() => onReturn(() => void cache.invalidateQueries()), [cache]);
   useEffect(
     () =>
       onNewDemand(cache, () => {
@@ -70,7 +72,13 @@ function createCache(): QueryClient {
       onSuccess: (data, _variables, _context, { meta }) => offerUndo(cache, meta, data),
     }),
     defaultOptions: {
-      queries: { staleTime: 10_000, retry: (failures, error) => failures < 2 && isWorthRepeating(error) },
+      // Also while the device is offline: the server may be on it, and what has failed says so instead of waiting.
+      mutations: { networkMode: "always" },
+      queries: {
+        networkMode: "always",
+        staleTime: 10_000,
+        retry: (failures, error) => failures < 2 && isWorthRepeating(error),
+      },
     },
   });
   return cache;

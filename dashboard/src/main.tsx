@@ -9,10 +9,11 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "./api/problem";
 import { App } from "./app";
+import { isMissingCode } from "./lib/missingCode";
 
-/** The error of a call is shown in place of its data. Any other error that a page catches is a bug. */
+/** The error of a call, or of loading code, is shown in place of its page. Any other error that a page catches is a bug. */
 function reportFault(error: unknown): void {
-  if (!(error instanceof Problem)) reportError(error);
+  if (!(error instanceof Problem || isMissingCode(error))) reportError(error);
 }
 
 const root = document.getElementById("root");

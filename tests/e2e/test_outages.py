@@ -1,13 +1,18 @@
 """A server that is killed while the dashboard is open, and comes back."""
 
+import re
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
+from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
 from tests.e2e.conftest import UNLIMITED
-from tests.e2e.people import Person, environment_page
+from tests.e2e.people import Person, environment_page, flag_page
+from tests.e2e.test_propagation import poll, until_known, words
+from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
@@ -17,6 +22,109 @@ async def server(chromium: str, sqlite_template: Path, tmp_path: Path) -> AsyncI
     """A server of this test's own."""
     async with ServerProcess(sqlite_store(sqlite_template, tmp_path / "data"), UNLIMITED) as process:
         yield process
+
+
+def banner(ada: Person) -> Locator:
+    """What says that the server cannot be reached, for screen readers, too."""
+    return ada.page.get_by_role("banner").get_by_role("status").filter(has_text="Not connected since")
+
+
+async def test_a_page_says_since_when_it_is_not_connected_and_how_old_it_is_and_withdraws_what_it_claimed(
+    ada: Person, server: ServerProcess
+) -> None:
+    flag = await ada.api.create_flag()
+    key = (await create_key(ada.api, {"id": flag["project_id"]}))["key"]
+    await poll(ada, key, "one")
+    await until_known(ada, flag, 1)
+    async with ada.page.expect_response("**/events"):
+        await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    await expect(words(ada)).to_contain_text("has it")
+    await expect(ada.page.get_by_role("status").filter(has_text="Last known at")).to_have_count(0)
+    await server.kill()
+
+    await expect(banner(ada)).to_have_text(re.compile(r"Not connected since \d\d:\d\d:\d\d\."))
+    await ada.sees("What you see is")
+    await expect(ada.page.get_by_text(re.compile(r"What you see is \d+ seconds? old\. Trying again…"))).to_be_visible()
+    await expect(words(ada)).to_contain_text("It is not known which applications have this state")
+    await expect(ada.page.get_by_role("status").filter(has_text="Last known at")).to_contain_text("On for everyone")
+    if AXE.is_file():
+        await check_in_both_schemes(ada, "a flag's page during an outage")
+    await ada.page.set_viewport_size({"width": 390, "height": 800})
+    await stays_within(ada)
+
+    await server.start()
+    await expect(banner(ada)).to_have_count(0)
+    await expect(words(ada)).to_contain_text("has it")
+    await expect(ada.page.get_by_role("status").filter(has_text="Last known at")).to_have_count(0)
+
+
+async def test_a_server_that_hangs_is_noticed_without_a_press(ada: Person, server: ServerProcess) -> None:
+    flag = await ada.api.create_flag()
+    async with ada.page.expect_response("**/events"):
+        await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    server.signal(signal.SIGSTOP)
+    try:
+        await expect(banner(ada)).to_be_visible(timeout=25_000)
+    finally:
+        server.signal(signal.SIGCONT)
+    await expect(banner(ada)).to_have_count(0)
+
+
+async def test_one_failed_request_is_no_outage(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.route("**/changes?*", lambda route: route.abort())
+    await ada.page.goto(flag_page(flag) + "?tab=changes")
+    await ada.sees("The server cannot be reached.")
+    await expect(banner(ada)).to_have_count(0)
+
+
+async def test_what_others_changed_during_an_outage_shows_after_it_by_itself(
+    ada: Person, server: ServerProcess
+) -> None:
+    flag = await ada.api.create_flag(enabled=True)
+    async with ada.page.expect_response("**/events"):
+        await ada.page.goto(flag_page(flag))
+    switch = ada.page.get_by_role("switch", name="New checkout")
+    await expect(switch).to_be_checked()
+    await ada.page.route("**/api/**", lambda route: route.abort())
+    await ada.api.put(f"/api{flag_page(flag)}", json={"enabled": False})
+    await server.kill()
+    await expect(banner(ada)).to_be_visible()
+    await server.start()
+    await expect(switch).to_be_checked()  # the browser is still cut off
+    await ada.page.unroute("**/api/**")
+    await expect(switch).not_to_be_checked()
+    await expect(banner(ada)).to_have_count(0)
+
+
+async def test_a_page_with_an_error_opens_by_itself_when_the_server_is_back(ada: Person, server: ServerProcess) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
+    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # whose code comes last
+    await server.kill()
+    await ada.page.get_by_role("link", name="History").first.click()  # its code is missing
+    await ada.sees("The server cannot be reached.")
+    await server.start()
+    await ada.sees_heading("Evaluation history")
+
+
+async def test_data_that_could_not_be_loaded_is_loaded_when_the_server_is_back(
+    ada: Person, server: ServerProcess
+) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(flag_page(flag) + "?tab=changes")
+    await ada.sees("created")
+    await ada.page.goto(flag_page(flag))
+    await ada.sees_heading("New checkout")
+    await ada.page.get_by_role("tab", name="Changes").hover()
+    await server.kill()
+    await expect(banner(ada)).to_be_visible()
+    await ada.page.get_by_role("tab", name="Changes").click()
+    await ada.sees("The server cannot be reached.")
+    await server.start()
+    await expect(ada.page.get_by_role("tabpanel").get_by_text("created")).to_be_visible()
 
 
 async def test_a_page_that_is_opened_while_the_server_is_away_says_so_and_opens_when_it_is_back(

@@ -5,6 +5,7 @@ import { missingInWords } from "../lib/liveOn";
 import { noteChange } from "../lib/madeChanges";
 import { notifyWarning } from "../lib/notify";
 import { currentSession, endSession } from "../lib/session";
+import { send } from "./connection";
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
@@ -60,5 +61,5 @@ const whatItChanged: Middleware = {
   },
 };
 
-export const client = createClient<paths>({ baseUrl: window.location.origin });
+export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: send });
 client.use(authorization, whereItIsLive, whatItChanged);

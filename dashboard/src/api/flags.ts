@@ -94,7 +94,6 @@ export function useSwitchFlag(
   return useMutation({
     mutationKey,
     scope: { id: mutationKey.join(" ") },
-    networkMode: "always",
     meta: { done: "switched", where },
     mutationFn: ({ flag, enabled }: Switching) =>
       ask(client.PUT(`${BASE}/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { enabled } })),

@@ -8,6 +8,7 @@ import { inTime, readEvents } from "../lib/eventStream";
 import { newOnes } from "../lib/recentChanges";
 import type { Change } from "./changes";
 import { client } from "./client";
+import { heard, noteFailure, onReturn } from "./connection";
 import { ask, Problem } from "./problem";
 import { loadAgain } from "./reloading";
 
@@ -31,10 +32,23 @@ export async function followChanges(cache: QueryClient, projectId: string, left:
       await pause(REOPEN_MILLISECONDS, left);
       continue;
     }
-    for (let polls = 0; polls < POLLS; polls += 1) {
-      await pause(POLL_MILLISECONDS, left);
-      if (!(await catchUp())) return;
+    if (!(await poll(catchUp, left))) return;
+  }
+}
+
+/** Reads the audit trail for a while, or until the server is back; returns whether the trail may be read. */
+async function poll(catchUp: () => Promise<boolean>, left: AbortSignal): Promise<boolean> {
+  const back = new AbortController();
+  const forget = onReturn(() => back.abort());
+  const ended = AbortSignal.any([left, back.signal]);
+  try {
+    for (let polls = 0; polls < POLLS && !ended.aborted; polls += 1) {
+      await pause(POLL_MILLISECONDS, ended);
+      if (!(await catchUp())) return false;
     }
+    return true;
+  } finally {
+    forget();
   }
 }
 
@@ -45,9 +59,10 @@ async function readStream(projectId: string, left: AbortSignal, onEvent: () => v
     const signal = AbortSignal.any([left, given.signal]);
     const answer = ask(client.GET(`${BASE}/events`, { params: at(projectId), signal, parseAs: "stream" }));
     const stream = await inTime(answer, PATIENCE.firstMilliseconds);
-    await readEvents(stream as unknown as ReadableStream<Uint8Array>, PATIENCE, onEvent);
+    await readEvents(stream as unknown as ReadableStream<Uint8Array>, PATIENCE, onEvent, () => heard(true));
     return true;
   } catch {
+    if (!left.aborted) noteFailure();
     // Without a connection, or with a proxy that collects the events, the audit trail is read instead.
     return false;
   } finally {
@@ -66,6 +81,7 @@ async function readTrail(cache: QueryClient, projectId: string, left: AbortSigna
     const before = known.get(projectId);
     const changes = before === undefined ? firstOnes(items, (await call).response) : newOnes(items, before);
     known.set(projectId, items[0]?.id ?? "");
+    heard(true);
     // What has been pressed, but not answered, shows the state that was asked for.
     while (changes?.length !== 0 && cache.isMutating() > 0 && !left.aborted) await pause(BETWEEN_MILLISECONDS, left);
     await loadAgain(cache, projectId, changes);

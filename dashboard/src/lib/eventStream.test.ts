@@ -25,10 +25,11 @@ describe("a stream of events", () => {
     expect(onEvent).toHaveBeenCalledTimes(2);
   });
 
-  it("has no events in its comments", async () => {
-    const onEvent = vi.fn();
-    await readEvents(streamOf(":\n\n", ":\n\n"), PATIENCE, onEvent);
+  it("has no events in its comments, which are signs of life", async () => {
+    const [onEvent, onSign] = [vi.fn(), vi.fn()];
+    await readEvents(streamOf(":\n\n", ":\n\n"), PATIENCE, onEvent, onSign);
     expect(onEvent).not.toHaveBeenCalled();
+    expect(onSign).toHaveBeenCalledTimes(2);
   });
 
   it("is given up when nothing comes any more", async () => {

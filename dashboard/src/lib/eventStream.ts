@@ -7,7 +7,8 @@ export interface Patience {
 }
 
 /**
- * Calls back for every event in a stream until the stream ends; comments are not events.
+ * Calls back for every event in a stream until the stream ends, and for every sign that the server is there; comments are
+ * such a sign, but not events.
  *
  * Throws when the connection breaks, or when nothing has come for so long that it must have been lost, or that a proxy
  * must be collecting the events.
@@ -16,6 +17,7 @@ export async function readEvents(
   stream: ReadableStream<Uint8Array>,
   { firstMilliseconds, nextMilliseconds }: Patience,
   onEvent: () => void,
+  onSign?: () => void,
 ): Promise<void> {
   const reader = stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
@@ -25,6 +27,7 @@ export async function readEvents(
       const { done, value } = await inTime(reader.read(), patience);
       if (done) return;
       patience = nextMilliseconds;
+      onSign?.();
       const blocks = (rest + value).split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) if (/^data:/m.test(block)) onEvent();

@@ -39,6 +39,14 @@ export function ago(moment: string, now: number): string | null {
   return null;
 }
 
+/** How long something takes, as in "25 seconds" or "3 minutes"; rounded down. */
+export function lasting(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const [unit, size] = UNITS.find((each) => seconds >= each[1]) ?? ["second", 1];
+  const count = Math.floor(seconds / size);
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
 export function inFull(moment: string | number): string {
   return absolute.format(new Date(moment));
 }
@@ -59,7 +67,7 @@ export function utcOffset(at: Date): string {
 }
 
 /** The time of day, preceded by the date if it is not today. */
-export function timeOfDay(moment: string, now: number): string {
+export function timeOfDay(moment: string | number, now: number): string {
   const at = new Date(moment);
   const today = at.toDateString() === new Date(now).toDateString();
   return today ? clock.format(at) : `${day.format(at)}, ${clock.format(at)}`;

@@ -4,6 +4,7 @@ import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import { REFRESH_MILLISECONDS, reportsQuery, usageQuery } from "../api/applications";
+import { useOutage } from "../api/connection";
 import { type Connection, connectionsQuery } from "../api/connections";
 import { permissionsQuery } from "../api/members";
 import { Empty } from "../components/shared/Empty";
@@ -17,6 +18,7 @@ import { reasonAgainst } from "../lib/roles";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { applications as texts } from "../texts/applications";
+import { connection } from "../texts/connection";
 
 const UNASKED_SHOWN = 500;
 
@@ -34,6 +36,7 @@ export function Applications() {
 function Contents() {
   const { path } = useHere();
   const { project_id, env_id } = path;
+  const outage = useOutage();
   const connected = useMemo(() => connectionsQuery({ project_id, env_id }, REFRESH_MILLISECONDS), [project_id, env_id]);
   const instances = useQuery(connected);
   const reports = useQuery(reportsQuery(path));
@@ -49,7 +52,7 @@ function Contents() {
         <Empty icon={<IconGroup size={22} />} title={texts.emptyHeading} text={texts.emptyText} />
       ) : (
         <>
-          <Part title={texts.instances} intro={texts.instancesIntro(current, total)}>
+          <Part title={texts.instances} intro={outage ? connection.unknown : texts.instancesIntro(current, total)}>
             {total > 0 && <Instances connections={connections} now={instances.dataUpdatedAt} />}
           </Part>
           <Part title={texts.reports} intro={texts.reportsIntro} without={texts.noReports}>

@@ -2,14 +2,17 @@
 
 import { Container, Spoiler, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
+import { useOutage } from "../../api/connection";
 import { useSwitchFlag } from "../../api/flags";
 import { audienceInFull, type RulesInForce } from "../../lib/audience";
 import { type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
+import { timeOfDay } from "../../lib/time";
 import { useDialog } from "../../lib/useDialog";
 import { useTitle } from "../../lib/useTitle";
 import { t } from "../../texts";
 import { archive } from "../../texts/archive";
+import { connection } from "../../texts/connection";
 import { CopyIcon } from "../shared/CopyButton";
 import { Dialog } from "../shared/Dialog";
 import { lateDialog } from "../shared/lateDialog";
@@ -35,6 +38,7 @@ type Props = FlagPlace & { readonly rulesInForce: RulesInForce | null; readonly 
 
 export function FlagHeading({ environment, path, flag, rulesInForce, children }: Props) {
   useTitle(flag.name);
+  const outage = useOutage();
   const { mutate } = useSwitchFlag(path, ({ enabled }, error) =>
     notifyRefused(t.flags.notSwitched(flag.name, enabled), error),
   );
@@ -49,6 +53,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
       />
       <div className={classes.words}>
         <Text role="status" className="break">
+          {outage && `${connection.lastKnown(timeOfDay(outage.since, outage.since))} `}
           {rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}
         </Text>
         {environment.critical && (

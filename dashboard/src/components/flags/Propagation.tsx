@@ -4,16 +4,20 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { EnvironmentPath } from "../../api/client";
+import { useOutage } from "../../api/connection";
 import { connectionsQuery } from "../../api/connections";
 import { propagationInWords } from "../../lib/propagation";
 import { useGuard } from "../../lib/useGuard";
+import { connection } from "../../texts/connection";
 import { connections as texts } from "../../texts/connections";
 
 export default function Propagation({ path: { project_id, env_id } }: { path: EnvironmentPath }) {
   const { reason } = useGuard({ needs: "evaluations:read" });
   const query = useMemo(() => connectionsQuery({ project_id, env_id }), [project_id, env_id]);
   const { data, dataUpdatedAt } = useQuery({ ...query, enabled: reason === null });
-  const words = data ? propagationInWords(data, dataUpdatedAt) : null;
+  const outage = useOutage();
+  const known = data ? propagationInWords(data, dataUpdatedAt) : null;
+  const words = known !== null && outage ? connection.unknown : known;
   if (words === null) return null;
   return (
     <section aria-label={texts.label}>

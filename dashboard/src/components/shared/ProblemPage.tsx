@@ -4,7 +4,8 @@ import { Alert, Button, Container, Group, Stack, Text, Title, VisuallyHidden } f
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconAlert, IconLock } from "./icons";
 import { type ErrorComponentProps, useLocation, useRouter } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
+import { onReturn } from "../../api/connection";
 import { isProblem, lineOf, Problem } from "../../api/problem";
 import { isMissingCode, MissingCode, reload } from "../../lib/missingCode";
 import { DEMANDED } from "../../lib/secondFactorDemand";
@@ -25,6 +26,7 @@ function NotShown({ error, reset }: ErrorComponentProps) {
     reset();
     void router.invalidate();
   };
+  useEffect(() => onReturn(again));
   return (
     <Container size={640} py={64}>
       <VisuallyHidden component="h1">{t.problems.notShown}</VisuallyHidden>

@@ -7,6 +7,7 @@ import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";
 import { AdminSections } from "../administration/AdminSections";
 import { EnvironmentMenu } from "../projects/EnvironmentMenu";
+import { ConnectionBanner } from "./ConnectionBanner";
 import { Logo } from "./Logo";
 import { ProjectMenu } from "../projects/ProjectMenu";
 import { SearchButton } from "./SearchButton";
@@ -47,6 +48,7 @@ export function Shell() {
         </div>
         {administers && <AdminSections />}
         {projectId && <Sections projectId={projectId} environmentId={environmentId ?? null} />}
+        <ConnectionBanner />
       </header>
       <main ref={content} id="content" tabIndex={-1} className={classes.content}>
         <Outlet />

@@ -2,6 +2,7 @@
 
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useOutage } from "../../api/connection";
 import { instancesQuery, type ServingInstance } from "../../api/instances";
 import { Empty } from "../../components/shared/Empty";
 import { IconGrid } from "../../components/shared/icons";
@@ -12,6 +13,7 @@ import { RowsSkeleton } from "../../components/shared/PageSkeleton";
 import { LoadFailed } from "../../components/shared/ProblemPage";
 import { troubleOf } from "../../lib/instances";
 import { t } from "../../texts";
+import { connection } from "../../texts/connection";
 import { servingInstances as texts } from "../../texts/servingInstances";
 
 export function Instances() {
@@ -28,10 +30,12 @@ export function Instances() {
 function List({ instances }: { instances: readonly ServingInstance[] }) {
   const troubled = instances.filter((each) => troubleOf(each) !== null).length;
   const all = instances.length;
+  const outage = useOutage();
+  const state = troubled ? texts.attention(troubled, all) : texts.well(all);
   return (
     <>
       <Text role="status" mb="xs" fw={troubled ? 570 : undefined}>
-        {all > 0 && (troubled ? texts.attention(troubled, all) : texts.well(all))}
+        {all > 0 && (outage ? connection.unknownInstances : state)}
       </Text>
       {all === 0 ? (
         <Empty icon={<IconGrid size={22} />} title={texts.none} text={texts.noneText} />

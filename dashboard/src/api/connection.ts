@@ -1,0 +1,151 @@
+/**
+ * Whether the server can be reached. Nothing else decides this.
+ *
+ * Every response counts as contact, and so does every sign of a stream. A request without a response begins an outage
+ * only if the server does not answer a second one. An outage ends with the first response, for which the server is
+ * asked again and again.
+ */
+
+import { useSyncExternalStore } from "react";
+import { currentSession } from "../lib/session";
+
+export interface Outage {
+  /** When the server was last heard, in milliseconds since 1970. */
+  readonly since: number;
+  /** When it was last known that what others change is shown; 0 if the page does not follow that. */
+  readonly followedUntil: number;
+}
+
+const CHECK_MILLISECONDS = 4_000;
+/** A stream has a sign of life every ten seconds. */
+const SILENCE_MILLISECONDS = 12_000;
+const WATCH_MILLISECONDS = 2_000;
+const AGAIN_MILLISECONDS = [1_000, 2_000, 4_000, 8_000, 10_000];
+const GATEWAY = [502, 503, 504];
+
+let heardAt = Date.now();
+let followedUntil = 0;
+let outage: Outage | null = null;
+let checking: Promise<void> | null = null;
+let timer: ReturnType<typeof setTimeout> | undefined;
+const watchers = new Set<() => void>();
+const returns = new Set<() => void>();
+
+/** Sends a request, and notes whether the server was heard. */
+export async function send(request: Request): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(request);
+  } catch (error) {
+    if (!isAbort(error)) noteFailure();
+    throw error;
+  }
+  if (isAway(response) && request.method === "GET") noteFailure();
+  else heard();
+  return response;
+}
+
+/** Notes that a response or a stream has failed. During an outage, the next attempt is already planned. */
+export function noteFailure(): void {
+  if (outage === null) void check();
+}
+
+/** Notes a sign of life; `follows` says whether it also shows that nothing has changed that is not shown. */
+export function heard(follows = false): void {
+  heardAt = Date.now();
+  if (follows) followedUntil = heardAt;
+  if (outage === null) return;
+  clearTimeout(timer);
+  outage = null;
+  tell(watchers);
+  tell(returns);
+}
+
+/** Asks the server for a sign of life. */
+export function check(): Promise<void> {
+  checking ??= ask().finally(() => {
+    checking = null;
+  });
+  return checking;
+}
+
+/** Null while the server can be reached. */
+export function useOutage(): Outage | null {
+  return useSyncExternalStore(watch, () => outage);
+}
+
+/** Calls back whenever an outage ends. Returns a function that stops this. */
+export function onReturn(listener: () => void): () => void {
+  returns.add(listener);
+  return () => returns.delete(listener);
+}
+
+/** Looks for the server while the page is seen, and as soon as it is seen again, or the device is online. */
+export function watchConnection(): () => void {
+  const look = (): void => {
+    if (document.visibilityState === "visible" && Date.now() - heardAt > SILENCE_MILLISECONDS) void check();
+  };
+  const lookNow = (): void => {
+    if (outage !== null || !navigator.onLine || Date.now() - heardAt > WATCH_MILLISECONDS) void check();
+  };
+  const onVisible = (): void => {
+    if (document.visibilityState === "visible") lookNow();
+  };
+  const watching = setInterval(look, WATCH_MILLISECONDS);
+  window.addEventListener("online", lookNow);
+  window.addEventListener("offline", lookNow);
+  document.addEventListener("visibilitychange", onVisible);
+  return () => {
+    clearInterval(watching);
+    window.removeEventListener("online", lookNow);
+    window.removeEventListener("offline", lookNow);
+    document.removeEventListener("visibilitychange", onVisible);
+  };
+}
+
+async function ask(tries = 0): Promise<void> {
+  clearTimeout(timer);
+  if (await answers()) return heard();
+  if (outage === null) {
+    outage = { since: heardAt, followedUntil };
+    tell(watchers);
+  }
+  const pause = AGAIN_MILLISECONDS[tries] ?? AGAIN_MILLISECONDS.at(-1);
+  timer = setTimeout(() => {
+    checking ??= ask(tries + 1).finally(() => {
+      checking = null;
+    });
+  }, pause);
+}
+
+/** With a session, its response needs the database, too: without that, nothing can be shown either. */
+async function answers(): Promise<boolean> {
+  const token = currentSession()?.token;
+  try {
+    const response = await fetch(token === undefined ? "/health" : "/api/me", {
+      cache: "no-store",
+      signal: AbortSignal.timeout(CHECK_MILLISECONDS),
+      ...(token !== undefined && { headers: { Authorization: `Bearer ${token}` } }),
+    });
+    return !isAway(response);
+  } catch {
+    return false;
+  }
+}
+
+function isAway({ status }: Response): boolean {
+  return GATEWAY.includes(status);
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+function tell(listeners: ReadonlySet<() => void>): void {
+  for (const listener of listeners) listener();
+}
