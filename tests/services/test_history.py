@@ -39,7 +39,13 @@ def upkeep(database: Database, clock: Clock) -> HistoryUpkeep:
 async def count_rows(database: Database) -> dict[str, int]:
     """The number of rows about evaluations in each table, except the ids of batches."""
     found = {}
-    others = {tables.batches, tables.connections, tables.reported_counts, tables.reported_windows}
+    others = {
+        tables.batches,
+        tables.connections,
+        tables.dropped_reports,
+        tables.reported_counts,
+        tables.reported_windows,
+    }
     others |= {tables.deliveries, tables.delivered}
     async with database.read_history() as connection:
         for table in tables.metadata.sorted_tables:

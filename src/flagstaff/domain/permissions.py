@@ -11,7 +11,9 @@ An access token acts as the member that its account is, within limits: it never 
 not have at the moment.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
@@ -97,6 +99,33 @@ PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
 }
 
 
+Check = tuple[UUID, Permission | None, str | None]
+"""A project, and what was needed there: in the environment with this key, or without one, in the whole project.
+
+Without a permission, to be a member.
+"""
+
+_noted: ContextVar[set[Check] | None] = ContextVar("checks that are noted", default=None)
+
+
+@contextmanager
+def noting_checks() -> Iterator[set[Check]]:
+    """Collect the checks that are passed inside, so that they can be made again later."""
+    checks: set[Check] = set()
+    token = _noted.set(checks)
+    try:
+        yield checks
+    finally:
+        _noted.reset(token)
+
+
+def note_check(project_id: UUID, permission: Permission | None = None, environment: str | None = None) -> None:
+    """Note a check. `require` does so itself; the creation of a project has nothing yet that it could check."""
+    checks = _noted.get()
+    if checks is not None:
+        checks.add((project_id, permission, environment))
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What an access token is limited to: permissions, a project and environments; None means all."""
@@ -142,6 +171,7 @@ def require(member: Member | None, permission: Permission, environment: str | No
         raise not_found("project")
     if not may(member, permission, environment):
         raise forbidden(permission, f"in the environment {environment}" if environment else "in the whole project")
+    note_check(member.project_id, permission, environment)
     return member
 
 

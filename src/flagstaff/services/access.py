@@ -13,7 +13,7 @@ from flagstaff.domain.changes import Actor, Scope
 from flagstaff.domain.errors import Code, Error, enrolment_required, not_found
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.members import Member
-from flagstaff.domain.permissions import LimitedMember, Permission, require
+from flagstaff.domain.permissions import LimitedMember, Permission, note_check, require
 from flagstaff.domain.projects import Environment, Project
 from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.storage import access_tokens, accounts, administrators, environments, flags, members, projects
@@ -129,6 +129,7 @@ async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_u
         await hold_token(connection, actor)
     limited = limit(actor, member, await find_reach(connection, actor))
     await require_second_factor(connection, project, member.account_id)
+    note_check(project_id)
     return project, limited
 
 

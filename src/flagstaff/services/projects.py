@@ -12,7 +12,7 @@ from flagstaff.domain.keys import new_sdk_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.members import Member
 from flagstaff.domain.moments import later_than
-from flagstaff.domain.permissions import Permission, may, require_of_token
+from flagstaff.domain.permissions import Permission, may, note_check, require_of_token
 from flagstaff.domain.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical
 from flagstaff.domain.quotas import Quota
 from flagstaff.pacing import collect
@@ -69,6 +69,7 @@ class Projects:
                     actor, "environment.created", now, Scope(project.id, environment.id), after=environment
                 )
                 await record(transaction, change)
+        note_check(project.id, Permission.PROJECT_WRITE)
         return project
 
     async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:

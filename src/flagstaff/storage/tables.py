@@ -451,7 +451,8 @@ changes = sa.Table(
     sa.Index(None, "project_id", "at", "id"),
 )
 
-# The responses to requests with an Idempotency-Key; `status` and `body` are filled in before the commit.
+# The responses to requests with an Idempotency-Key; `status` and `body` are filled in before the commit. `outcome` says
+# why the response itself is not stored, if it is not; `checks` are the permissions that the request needed.
 idempotency_keys = sa.Table(
     "idempotency_keys",
     metadata,
@@ -463,6 +464,9 @@ idempotency_keys = sa.Table(
     sa.Column("environment_id", sa.Uuid),
     sa.Column("status", sa.SmallInteger),
     sa.Column("body", sa.LargeBinary),
+    sa.Column("outcome", sa.Text),
+    sa.Column("checks", sa.JSON(none_as_null=True)),
+    sa.Index("idempotency_keys_project_id_outcome_index", "project_id", "outcome"),
 )
 
 # The history. It has no foreign keys to the configuration, which lives in another file with SQLite and may lose an
@@ -662,6 +666,17 @@ reported_windows = sa.Table(
     metadata,
     sa.Column("window", sa.LargeBinary, primary_key=True),
     sa.Column("reported_at", Moment, nullable=False, index=True),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# How many counts of an hour were not stored because its environment already had as many as are kept.
+dropped_reports = sa.Table(
+    "dropped_reports",
+    metadata,
+    sa.Column("environment_id", sa.Uuid, primary_key=True),
+    sa.Column("hour", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("counts", sa.BigInteger, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )
