@@ -6,8 +6,9 @@ import re
 import signal
 import socket
 import stat
+import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -22,6 +23,8 @@ from tests.support.stores import Store
 from tests.support.workers import a_caller_of_each, is_running, worker_pids
 
 WORKERS = 2
+NOTICED_SECONDS = 2.5  # a pause is noticed within two seconds; the rest is for a machine that other tests keep busy
+REPLACED_SECONDS = 5.0
 ENVIRON = {
     "FLAGSTAFF_WORKERS": str(WORKERS),
     "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off",
@@ -93,33 +96,51 @@ async def test_a_toggle_is_served_by_every_worker_when_its_response_arrives(serv
                 assert answer.json()["flags"][flag["key"]]["enabled"] is is_on
 
 
-async def test_a_paused_worker_delays_a_toggle_until_its_lease_has_lapsed_and_then_says_that_it_is_stale(
+async def test_a_paused_worker_is_replaced_within_seconds_and_its_waiting_connections_get_the_successor(
     server: ServerProcess,
 ) -> None:
+    project, flag, token = await make_flag(server)
+    paused = min(worker_pids(server))
+    os.kill(paused, signal.SIGSTOP)
+    began = time.monotonic()
+    async with AsyncExitStack() as opened:
+        callers = [await opened.enter_async_context(RemoteCaller(server.url)) for _ in range(20)]
+        waiting = [asyncio.create_task(caller.evaluate(project["sdk_key"])) for caller in callers]
+        await until(lambda: not is_running(paused))
+        assert time.monotonic() - began < NOTICED_SECONDS
+        answers = await asyncio.gather(*waiting)
+        assert [answer.status_code for answer in answers] == [200] * 20  # about half of them were in its queue
+        assert time.monotonic() - began < NOTICED_SECONDS + REPLACED_SECONDS
+    assert re.search(rf'"pid": {paused}, .*"event": "worker_killed"', server.log)
+    async with a_caller_of_each(server, WORKERS, token=token) as callers:
+        toggled = await callers[0].post(f"{flag_path(flag)}/toggle")
+        assert toggled.status_code == 200
+        for caller in callers:
+            answer = await caller.evaluate(project["sdk_key"])
+            assert answer.json()["flags"][flag["key"]]["enabled"] is False
+            async with asyncio.timeout(20):
+                while (await caller.get("/ready")).status_code != 200:
+                    await asyncio.sleep(0.02)
+
+
+async def test_a_toggle_waits_for_a_paused_worker_only_until_it_has_been_killed(server: ServerProcess) -> None:
     project, flag, token = await make_flag(server)
     async with a_caller_of_each(server, WORKERS, token=token) as callers:
         for caller in callers:
             await caller.evaluate(project["sdk_key"])
         paused = min(worker_pids(server))
         os.kill(paused, signal.SIGSTOP)
-        try:
-            calls = {asyncio.create_task(caller.get("/health")): caller for caller in callers}
-            done, waiting = await asyncio.wait(calls, timeout=20, return_when=asyncio.FIRST_COMPLETED)
-            toggled = await calls[done.pop()].post(f"{flag_path(flag)}/toggle")
-        finally:
-            os.kill(paused, signal.SIGCONT)
-        (call,) = waiting
-        await call
-        other = calls[call]
+        calls = {asyncio.create_task(caller.get("/health")): caller for caller in callers}
+        done, waiting = await asyncio.wait(calls, timeout=20, return_when=asyncio.FIRST_COMPLETED)
+        toggled = await calls[done.pop()].post(f"{flag_path(flag)}/toggle")
         assert toggled.status_code == 200
-        assert toggled.headers["flagstaff-live-on"] == "1/2"
-        assert re.search("worker-[01]$", toggled.headers["flagstaff-missing"])
-        answer = await other.evaluate(project["sdk_key"])
-        is_on = answer.json()["flags"][flag["key"]]["enabled"]
-        assert is_on is False or "flagstaff-stale" in answer.headers
-        async with asyncio.timeout(20):
-            while (await other.evaluate(project["sdk_key"])).json()["flags"][flag["key"]]["enabled"]:
-                await asyncio.sleep(0.01)
+        assert not is_running(paused)
+        (call,) = waiting
+        with pytest.raises(httpx.TransportError):
+            await call
+    async with a_caller_of_each(server, WORKERS) as callers:
+        for caller in callers:
+            assert not (await caller.evaluate(project["sdk_key"])).json()["flags"][flag["key"]]["enabled"]
 
 
 async def test_a_killed_worker_is_replaced_and_neither_toggles_nor_counts_are_lost(server: ServerProcess) -> None:

@@ -16,6 +16,7 @@ import structlog
 from flagstaff.cli.forks import fork
 from flagstaff.cli.listeners import Listeners
 from flagstaff.cli.parent_channel import FAILED, RELOAD, STARTED, TELL, Channel, describe, read_failure
+from flagstaff.cli.pulse import LOOK_SECONDS, Pulse
 from flagstaff.cli.server import AT_ONCE, WITHOUT_DRAIN
 from flagstaff.domain.errors import Code, Error
 from flagstaff.runtime.worker import WorkerBoard
@@ -40,6 +41,7 @@ class _Process:
     is_worker: bool
     has_started: bool = False
     has_ended: bool = False
+    is_killed: bool = False
     failure: Error | None = None
 
 
@@ -72,6 +74,7 @@ class Parent:
         """
         self._listeners = listeners
         self._board = board
+        self._pulse = Pulse(board.heartbeats.read)
         self._work = work
         self._signals = signals
         self._drain_seconds = drain_seconds
@@ -164,14 +167,17 @@ class Parent:
                 self._send(key.data)
             elif not key.data.has_ended:
                 self._hear(key.data)
+        self._kill_paused()
         if self._kills_at is not None and time.monotonic() >= self._kills_at:
-            self._kill()
+            self._kill_all()
 
     def _pause_seconds(self) -> float | None:
         if self._kills_at is not None:
             due = self._kills_at
         else:
             due = min((slot.starts_at for slot in self._slots if slot.process is None), default=math.inf)
+        if any(process.is_worker for process in self._processes()):
+            due = min(due, time.monotonic() + LOOK_SECONDS)
         return None if due == math.inf else max(0.0, due - time.monotonic())
 
     def _hear(self, process: _Process) -> None:
@@ -212,12 +218,24 @@ class Parent:
             self._listeners.close()
             self._pass_on(signal.SIGTERM if drains else WITHOUT_DRAIN)
 
-    def _kill(self) -> None:
+    def _kill_all(self) -> None:
         for process in self._processes():
-            log.error("worker_killed", pid=process.pid, reason="It did not stop in time.")
-            self._killed += 1
-        self._pass_on(signal.SIGKILL)
+            self._kill(process, "It did not stop in time.")
         self._kills_at = math.inf
+
+    def _kill_paused(self) -> None:
+        """Kill workers that do not run, so that connections which wait for them get their successors."""
+        workers = {slot.number: slot.process for slot in self._slots if slot.process and slot.process.is_worker}
+        for number in self._pulse.look({number: process.pid for number, process in workers.items()}):
+            self._kill(workers[number], "Its process did not run for two seconds, as if it was paused.")
+
+    def _kill(self, process: _Process, reason: str) -> None:
+        if process.is_killed:
+            return  # it ends as soon as the kernel can end it
+        process.is_killed = True
+        log.error("worker_killed", pid=process.pid, reason=reason)
+        os.kill(process.pid, signal.SIGKILL)
+        self._killed += self._kills_at is not None
 
     def _pass_on(self, number: signal.Signals) -> None:
         for process in self._processes():

@@ -51,6 +51,7 @@ def serve_with_workers(
         board = WorkerBoard(count)
 
         def work(slot: int, channel: socket.socket) -> None:
+            board.heartbeats.start(slot)
             listener = listeners.take(slot)
             listeners.close(but=slot)
             configure_logging(settings.log_format, worker=slot)

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 from flagstaff.exchange.shared_memory import SharedMemory
+from flagstaff.runtime.heartbeats import Heartbeats
 
 # Memory that is not written to is not used, so the room for figures costs nothing.
 _FIGURES_BYTES = 4 * 1024 * 1024
@@ -87,6 +88,7 @@ class WorkerBoard:
         ]
         self.limits = SharedMemory(count)
         """Through which workers share the limits, unless there is a Valkey."""
+        self.heartbeats = Heartbeats(count)
 
     def note_state(self, slot: int, *, is_serving: bool, restarts: int) -> None:
         """Note whether a worker serves, and how often it was replaced."""
