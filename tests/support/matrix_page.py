@@ -2,7 +2,7 @@
 
 from flagstaff.domain.members import Role
 from flagstaff.domain.permissions import MEANINGS, PERMISSIONS, Permission
-from flagstaff.web.management.auth import PERMISSION
+from flagstaff.web.management.auth import ALSO, PERMISSION, PLACE
 from tests.support.description import described
 
 
@@ -16,15 +16,16 @@ def matrix() -> str:
 
 
 def operations() -> str:
-    """Which operation requires which permission, and where: in an environment or in the whole project."""
+    """Which operation requires which permissions, and where: in an environment or in the whole project."""
     rows = [
-        f"| `{method.upper()} {path.removeprefix('/api/projects/{project_id}') or '/'}` | `{operation[PERMISSION]}` "
-        f"| {'environment' if '{env_id}' in path or '/sdk-keys' in path else 'project'} |"
+        f"| `{method.upper()} {path.removeprefix('/api/projects/{project_id}') or '/'}` "
+        f"| {', '.join(f'`{each}`' for each in (operation[PERMISSION], *operation.get(ALSO, ())))} "
+        f"| {operation[PLACE]} |"
         for path, methods in described()["paths"].items()
         for method, operation in methods.items()
         if PERMISSION in operation
     ]
-    return "\n".join(["| operation under `/api/projects/{project_id}` | permission | in |", "|---|---|---|", *rows])
+    return "\n".join(["| operation under `/api/projects/{project_id}` | permissions | in |", "|---|---|---|", *rows])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pytest
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.members import Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission
-from flagstaff.web.management.auth import PERMISSION
+from flagstaff.web.management.auth import ALSO, PERMISSION, PLACE
 from tests.support.api import Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described
 from tests.support.members import join
@@ -20,12 +20,8 @@ from tests.web.conftest import SignUp
 
 Operation = tuple[str, str, Json]
 
-# They need their permission in at least one environment: one answers with what is in those, the others are about all.
-ANYWHERE = ("list_sdk_keys", "create_view", "update_view", "delete_view")
-# Also needs to read flags, in another environment as well.
-READS_AS_WELL = "copy_flags"
-# Also needs to read flags, in the same environment.
-READS_FLAGS_AS_WELL = "list_cleanup_candidates"
+# They are about two environments, of which a token for one is not enough.
+IN_TWO = ("copy_flags", "compare_environments")
 
 _FLAG = {"name": "Another", "key": "another"}
 # What each operation with a body is sent.
@@ -74,26 +70,18 @@ def success_of(operation: Json) -> int:
     return status
 
 
-def is_in_production(path: str, operation: Json) -> bool:
-    """Whether an operation needs its permission in the environment `production`, where everything is, and no other."""
-    return "{env_id}" in path or operation["operationId"] in (
-        "create_sdk_key",
-        "get_sdk_key",
-        "revoke_sdk_key",
-        "restore_change",
-        "create_flags",
-        "copy_flags",
-        "answer_users",
-    )
+def is_in_production(operation: Json) -> bool:
+    """Whether an operation needs its permissions in the environment `production`, where everything is, and no other."""
+    return bool(operation[PLACE] == "environment")
 
 
-def expected_of(path: str, operation: Json, role: Role, own: Role | None) -> int:
+def expected_of(operation: Json, role: Role, own: Role | None) -> int:
     """The status for a member with a role in the project and, if given, its own in the environment `production`."""
-    permission = Permission(operation[PERMISSION])
-    allowed = [permission in PERMISSIONS[each] for each in (role, own or role)]
-    if operation["operationId"] in ANYWHERE:
+    needed = {operation[PERMISSION], *operation.get(ALSO, ())}
+    allowed = [needed <= PERMISSIONS[each] for each in (role, own or role)]
+    if operation[PLACE] == "any environment":
         return success_of(operation) if any(allowed) else 403
-    return success_of(operation) if all(allowed[1:] if is_in_production(path, operation) else allowed) else 403
+    return success_of(operation) if all(allowed[1:] if is_in_production(operation) else allowed) else 403
 
 
 class Place:
@@ -227,7 +215,7 @@ async def test_a_member_may_do_what_the_table_says(
     await join(flagstaff, {"id": place.ids["project_id"]}, eve, role, {"production": own} if own else {})
     for operation in operations():
         answer = await place.call(eve, operation)
-        expected = expected_of(operation[1], operation[2], role, own)
+        expected = expected_of(operation[2], role, own)
         assert answer.status_code == expected, (operation[0], operation[1], answer.text)
         if expected == 403:
             assert answer.json()["permission"] == operation[2][PERMISSION]
@@ -240,9 +228,9 @@ async def test_a_role_in_another_environment_gives_nothing_here(
 ) -> None:
     await join(flagstaff, {"id": place.ids["project_id"]}, eve, role, {"staging": own})
     for operation in operations():
-        if is_in_production(operation[1], operation[2]):
+        if is_in_production(operation[2]):
             answer = await place.call(eve, operation)
-            assert answer.status_code == expected_of(operation[1], operation[2], role, None), operation[1]
+            assert answer.status_code == expected_of(operation[2], role, None), operation[1]
 
 
 NOT_BY_TOKENS = "create_token"
@@ -263,7 +251,7 @@ async def test_an_access_token_of_an_owner_may_do_what_its_permissions_say(
     for operation in operations():
         answer = await place.call(machine, operation)
         needed = operation[2][PERMISSION]
-        needs_more = operation[2]["operationId"] in (NOT_BY_TOKENS, READS_AS_WELL, READS_FLAGS_AS_WELL)
+        needs_more = ALSO in operation[2] or operation[2]["operationId"] == NOT_BY_TOKENS
         is_allowed = needed == permission and not needs_more
         assert answer.status_code == (success_of(operation[2]) if is_allowed else 403), (operation[1], answer.text)
         if needed != permission:
@@ -277,7 +265,7 @@ async def test_an_access_token_may_do_no_more_than_the_role_of_its_account(
     machine = await issue(eve, list(Permission))
     await join(flagstaff, {"id": place.ids["project_id"]}, eve, role)
     for operation in operations():
-        expected = expected_of(operation[1], operation[2], role, None)
+        expected = expected_of(operation[2], role, None)
         if operation[2]["operationId"] == NOT_BY_TOKENS:
             expected = 403
         answer = await place.call(machine, operation)
@@ -293,9 +281,9 @@ async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_r
     spare = await ada.create_environment(project, key="spare")  # remains when the other is deleted
     machine = await issue(ada, list(Permission), environments=[there["id"], spare["id"]])
     for operation in operations():
-        is_there = is_in_production(operation[1], operation[2]) and environment == "production"
-        is_everywhere = operation[2]["operationId"] in ANYWHERE
-        is_there = is_there and operation[2]["operationId"] != READS_AS_WELL
+        is_there = is_in_production(operation[2]) and environment == "production"
+        is_everywhere = operation[2][PLACE] == "any environment"
+        is_there = is_there and operation[2]["operationId"] not in IN_TWO
         is_allowed = is_there or is_everywhere or operation[2][PERMISSION] == Permission.PROJECT_READ
         answer = await place.call(machine, operation)
         assert answer.status_code == (success_of(operation[2]) if is_allowed else 403), (operation[1], answer.text)

@@ -1453,7 +1453,7 @@ export interface paths {
          *     A flag is a candidate if in the whole period it was on for everyone, off for everyone, not evaluated or not
          *     changed. Flags that are younger than the period or archived are left out.
          *
-         *     Requires the permission `evaluations:read`.
+         *     Requires the permissions `evaluations:read` and `flags:read`.
          */
         get: operations["list_cleanup_candidates"];
         put?: never;
@@ -1598,7 +1598,7 @@ export interface paths {
          *     Needs `flags:read` in the one environment, and in the other `flags:write`, also `rules:write` for `rules`, and for
          *     `state` alone only `flags:toggle`. Each flag and each rule that is written is a change in the audit trail.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permissions `flags:write` and `flags:read`.
          */
         post: operations["copy_flags"];
         delete?: never;
@@ -1890,9 +1890,10 @@ export interface paths {
          *     Only the fields that the change has altered are put back. A deleted flag comes back with its rules, and a deleted
          *     rule or segment, under the same ids. This is a change of its own, which names the other in `restores`, and needs the
          *     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
-         *     segment. A creation is not restored.
+         *     segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
+         *     restored.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permissions `flags:write` and `audit:read`.
          */
         post: operations["restore_change"];
         delete?: never;

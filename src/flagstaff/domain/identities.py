@@ -53,8 +53,3 @@ def check_return_to(value: str) -> str:
     if len(value) > _PATH_MAX_LENGTH or not _PATH.fullmatch(value):
         raise ValueError("must be a path of this site that starts with one slash, such as /projects")
     return value
-
-
-def domain_of(email: str) -> str:
-    """The domain of an email address, in lower case."""
-    return email.rpartition("@")[2].lower()

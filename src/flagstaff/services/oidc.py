@@ -22,6 +22,7 @@ from flagstaff.settings.providers import Provider
 _CONFIGURATION_LIFETIME = timedelta(hours=1)
 _SUBJECT_MAX_LENGTH = 255  # OpenID Connect Core, 2
 _GROUPS_MAX = 1_000
+_VERIFIED = "email_verified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +156,14 @@ class ProviderClient:
         )
         if info.get("sub") != claims["sub"]:
             raise self._calls.refuse("the userinfo is about somebody else")
-        return {**info, **claims}
+        # The address and whether it is verified are said by the same source.
+        return {**info, **{name: value for name, value in claims.items() if name != _VERIFIED}}
 
     def _person(self, claims: Mapping[str, Any]) -> Person:
         subject, email = claims["sub"], claims.get("email")
         if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_MAX_LENGTH or "\x00" in subject:
             raise self._calls.refuse("the subject is not valid")
-        is_verified = claims.get("email_verified") is True and isinstance(email, str)
+        is_verified = claims.get(_VERIFIED) is True and isinstance(email, str)
         groups = claims.get(self.provider.groups_claim)
         names = groups[:_GROUPS_MAX] if isinstance(groups, list) else []
         return Person(

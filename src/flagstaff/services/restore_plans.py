@@ -36,12 +36,13 @@ async def plan_restore(
     """What putting back a change of a member's project alters.
 
     Raises:
-        Error: FORBIDDEN without the permission that this needs, CONFLICT if the change cannot be put back, INVALID if
-            it names something that does not exist any more.
+        Error: FORBIDDEN without `audit:read` or the permission that this needs, CONFLICT if the change cannot be put
+            back, INVALID if it names something that does not exist any more.
     """
     kind, _, verb = change.action.partition(".")
     if kind == "segment":
         require(member, Permission.SEGMENTS_WRITE)
+        require(member, Permission.AUDIT_READ)
         return [await _plan_segment(connection, change, verb, now, if_unchanged=if_unchanged)]
     if kind not in ("flag", "rule"):
         require(member, Permission.AUDIT_READ)  # only who may see the change is told what it is
@@ -53,8 +54,10 @@ async def plan_restore(
     environment = await environments.find_environment(connection, project_id, environment_id)
     if environment is None:
         require(member, _permission(change))
+        require(member, Permission.AUDIT_READ)
         raise unrestorable("The environment has been deleted since.")
     require(member, _permission(change), environment.key)
+    require(member, Permission.AUDIT_READ, environment.key)  # the values before the change are those of the trail
     flag = await flags.find_flag(connection, project_id, environment_id, flag_id)
     if change.action == "flag.deleted":
         if flag is not None:

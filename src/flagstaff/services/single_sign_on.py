@@ -9,8 +9,9 @@ from datetime import datetime
 from flagstaff.domain.accounts import Account, check_email
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error, not_found
-from flagstaff.domain.identities import SIGN_IN_LIFETIME, Identity, Person, SignIn, domain_of
+from flagstaff.domain.identities import SIGN_IN_LIFETIME, Identity, Person, SignIn
 from flagstaff.services.account_changes import create_account, replace_password
+from flagstaff.services.email_domains import domain_of
 from flagstaff.services.group_roles import apply_groups
 from flagstaff.services.instance import Instance
 from flagstaff.services.oidc import ProviderClient

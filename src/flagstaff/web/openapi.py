@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 from flagstaff.web.context import CONTEXT_SCHEMA
 from flagstaff.web.edge.problems import ProblemDocument, problems
 from flagstaff.web.edge.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
-from flagstaff.web.management.auth import PERMISSION
+from flagstaff.web.management.auth import ALSO, PERMISSION, PLACE
 from flagstaff.web.management.entity_tags import IF_MATCH, TaggedOut
 from flagstaff.web.management.idempotency import KEY_PATTERN, takes_key
 from flagstaff.web.management.revisions import makes_revision
@@ -186,8 +186,11 @@ def _describe_precondition(operation: dict[str, Any]) -> None:
     )
 
 
-def _describe_permission(operation: dict[str, Any]) -> None:
-    operation["description"] += f"\n\nRequires the permission `{operation[PERMISSION]}`."
+def _describe_permission(operation: dict[str, Any], path: str) -> None:
+    operation.setdefault(PLACE, "environment" if "{env_id}" in path else "project")
+    wanted = " and ".join(f"`{each}`" for each in (operation[PERMISSION], *operation.get(ALSO, ())))
+    noun = "permissions" if ALSO in operation else "permission"
+    operation["description"] += f"\n\nRequires the {noun} {wanted}."
     operation["responses"] = dict(sorted((operation["responses"] | {"403": problems(403)[403]}).items()))
 
 
@@ -213,7 +216,7 @@ def _complete(route: APIRoute, method: str, operation: dict[str, Any]) -> None:
     if "security" in operation:
         operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
     if PERMISSION in operation:
-        _describe_permission(operation)
+        _describe_permission(operation, route.path_format)
     if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
         _describe_link(operation["responses"]["200"])
 

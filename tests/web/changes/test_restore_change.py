@@ -100,6 +100,32 @@ async def test_a_token_is_not_told_what_kind_of_change_it_may_not_see(
     assert (answer.status_code, answer.json()["permission"]) == (403, "audit:read")
 
 
+async def test_a_token_without_audit_read_is_told_no_old_values_and_restores_none(
+    flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, project: Json, environment: Json
+) -> None:
+    flag = await ada.create_flag(environment, description="The old secret.")
+    await ada.put(flag_path(flag), json={"description": "Public."})
+    of_flag = await latest(ada, project)
+    rule = await ada.create_rule(flag, name="The old secret.")
+    await ada.put(f"{flag_path(flag)}/rules/{rule['id']}", json={"name": "Public."})
+    of_rule = await latest(ada, project)
+    segment = await ada.create_segment(project, description="The old secret.")
+    await ada.put(f"{project_path(project)}/segments/{segment['id']}", json={"description": "Public."})
+    of_segment = await latest(ada, project)
+    writes = ["flags:read", "flags:write", "rules:write", "segments:write", "project:read"]
+    path = f"{project_path(project)}/tokens"
+    blind = await issue(flagstaff, callers, path, ada, *writes)
+    for change in (of_flag, of_rule, of_segment):
+        for dry_run in (True, False):
+            answer = await restore(blind, project, change, dry_run=dry_run)
+            assert (answer.status_code, answer.json()["permission"]) == (403, "audit:read")
+            assert "secret" not in answer.text
+    seeing = await issue(flagstaff, callers, path, ada, *writes, "audit:read")
+    for change in (of_flag, of_rule, of_segment):
+        for dry_run in (True, False):
+            assert (await restore(seeing, project, change, dry_run=dry_run)).status_code == 200
+
+
 async def test_an_invalid_body_is_refused_by_name(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     await ada.post(f"{flag_path(flag)}/toggle")

@@ -65,6 +65,17 @@ async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.post(f"{flag_path(flag)}/impact", json={"flag": flag})).status_code == 401
 
 
+async def test_a_flag_that_is_too_large_to_be_saved_has_no_impact_and_large_rules_do(ada: Caller, flag: Json) -> None:
+    large = [{"key": f"v{place}", "weight": 1, "value": "x" * 4_000} for place in range(40)]
+    saved = await ada.put(flag_path(flag), json={"variants": large})
+    assert saved.status_code == 413
+    answer = await ada.post(f"{flag_path(flag)}/impact", json={"flag": {**flag, "variants": large}})
+    assert field_errors(answer) == {"flag": "is larger without its rules than a flag that can be saved"}
+    values = [f"{number:036}" for number in range(9_000)]
+    rule = {**ATTRIBUTES, "conditions": [{"attribute": "user_id", "operator": "in", "values": values}]}
+    assert await preview(ada, flag, rules=[rule]) == NOBODY
+
+
 async def test_a_flag_that_is_not_there_or_not_yours_is_not_found(ada: Caller, eve: Caller, flag: Json) -> None:
     staging = await ada.get_environment({"id": flag["project_id"]}, "staging")
     for caller, place in (

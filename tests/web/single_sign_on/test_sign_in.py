@@ -181,6 +181,7 @@ async def test_without_a_verified_address_of_the_providers_domains_there_is_no_a
     assert await accounts(flagstaff) == []
 
 
+FULL_WIDTH = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
 BAD_CLAIMS: list[dict[str, Any]] = [
     {"aud": "other"},
     {"aud": ["flagstaff", "other"]},
@@ -222,6 +223,22 @@ async def test_a_token_that_no_key_of_the_provider_signed_is_refused(
     answer = await sign_in()
     assert (answer.status_code, answer.json()["detail"]) == (401, INVALID)
     assert await accounts(flagstaff) == []
+
+
+async def test_an_address_and_its_verification_come_from_the_same_source(
+    provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff
+) -> None:
+    # The userinfo has an address that is not verified; the ID token says of none that it is.
+    await provider.set(
+        people={"ada": {"email": "victim@acme.com", "email_verified": False}}, claims={"email_verified": True}
+    )
+    assert (await sign_in()).status_code == 403
+    # The ID token has an address of which only the userinfo says that it is verified.
+    await provider.set(people={"ada": ADA}, claims={"email": "victim@acme.com"})
+    assert (await sign_in()).status_code == 403
+    assert await accounts(flagstaff) == []
+    await provider.set(claims={"email": "ada@acme.com", "email_verified": True}, people={"ada": {}})
+    assert (await sign_in()).status_code == 200
 
 
 async def test_keys_that_the_provider_has_changed_are_fetched_again(
@@ -351,6 +368,25 @@ class TestWhileRegistrationIsClosed:
         assert (await sign_in()).status_code == 200
 
 
+@pytest.mark.parametrize("values", [{"domains": ["xn--bcher-kva.example"], "password_login": False}], ids=["IDN"])
+@pytest.mark.parametrize(
+    "domain",
+    ["bücher.example", "BÜCHER.example", "bu\u0308cher.example", "xn--bcher-kva.example", "XN--BCHER-KVA.EXAMPLE"],
+)
+async def test_an_international_domain_is_the_same_in_all_its_forms(client: Caller, domain: str) -> None:
+    answer = await client.post("/auth/register", json={"email": f"ada@{domain}", "password": PASSWORD})
+    assert (answer.status_code, answer.json()["provider"]) == (403, "acme")
+
+
+@pytest.mark.parametrize("values", [{"domains": ["strasse.example"], "password_login": False}], ids=["another"])
+@pytest.mark.parametrize("domain", ["straße.example", "xn--strae-oqa.example", "\u0430cme.example", "_x.example"])
+async def test_a_domain_that_is_another_one_in_the_names_of_hosts_is_another_one_here(
+    client: Caller, domain: str
+) -> None:
+    answer = await client.post("/auth/register", json={"email": f"ada@{domain}", "password": PASSWORD})
+    assert answer.status_code == 201
+
+
 @pytest.mark.parametrize("values", [{"domains": ["acme.com"], "password_login": False}], ids=["password off"])
 class TestWithoutPasswords:
     async def test_accounts_of_the_domain_cannot_use_a_password(
@@ -365,6 +401,39 @@ class TestWithoutPasswords:
             assert answer.json()["provider"] == "acme"
         assert (await client.post("/auth/forgot-password", json={"email": "ada@acme.com"})).status_code == 200
         assert await read_mails() == []
+
+    @pytest.mark.parametrize(
+        "domain",
+        [
+            "acme.com".translate(FULL_WIDTH),
+            "ACME.COM".translate(FULL_WIDTH),
+            "acme\uff0ecom",
+            "acme\u3002com",
+            "acme\uff61com",
+            "acme.com\u3002",
+            "\u24d0cme.com",
+            "\U0001d41acme.com",
+            "ac\ufe0fme.com",
+            "acme.\u1d9c\u1d52\u1d50",
+            "evil.example\uff20acme.com",
+        ],
+    )
+    async def test_other_ways_to_write_the_domain_do_not_avoid_it(
+        self, client: Caller, flagstaff: Flagstaff, domain: str
+    ) -> None:
+        credentials = {"email": f"ada@{domain}", "password": PASSWORD}
+        for path in ("/auth/login", "/auth/register"):
+            answer = await client.post(path, json=credentials)
+            assert answer.status_code == 403
+            assert answer.json()["provider"] == "acme"
+        assert await accounts(flagstaff) == []
+
+    async def test_an_endless_address_takes_no_time(self, client: Caller) -> None:
+        async with asyncio.timeout(2):
+            answer = await client.post(
+                "/auth/login", json={"email": "\uff41" * 5_000 + "@acme.com", "password": PASSWORD}
+            )
+        assert answer.status_code == 403
 
     async def test_those_of_other_domains_can(self, client: Caller) -> None:
         credentials = {"email": "eve@evil.example", "password": PASSWORD}

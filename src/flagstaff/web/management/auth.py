@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Depends, Request
@@ -28,6 +28,9 @@ from flagstaff.web.management.slots import Slots
 
 PREFIX = "/api"
 PERMISSION = "x-required-permission"
+ALSO = "x-also-required"
+PLACE = "x-required-in"
+Place = Literal["project", "environment", "any environment"]
 _WITHOUT_BODY = ("GET", "HEAD")
 # Our tokens have about 400. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
@@ -184,9 +187,13 @@ CurrentSession = Annotated[UUID | None, Depends(_session)]
 """The id of the session that the request is made in; a token of an earlier release has none."""
 
 
-def needs(permission: Permission) -> dict[str, Any]:
-    """The documentation of the permission that a route's service requires, for `openapi_extra`."""
-    return {PERMISSION: permission}
+def needs(permission: Permission, *also: Permission, place: Place | None = None) -> dict[str, Any]:
+    """The documentation of the permissions that a route's service requires, for `openapi_extra`.
+
+    `place` is where: in the whole project, in the environments that the request is about, or in any environment. By
+    default, the path tells.
+    """
+    return {PERMISSION: permission, **({ALSO: list(also)} if also else {}), **({PLACE: place} if place else {})}
 
 
 async def _token(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> str:

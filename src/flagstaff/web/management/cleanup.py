@@ -93,7 +93,7 @@ async def _cleanup(request: Request) -> Cleanup:
     "/cleanup",
     response_model=CleanupOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ),
+    openapi_extra=needs(Permission.EVALUATIONS_READ, Permission.FLAGS_READ),
 )
 async def list_cleanup_candidates(
     project_id: Id,

@@ -120,7 +120,7 @@ Service = Annotated[Comparisons, Depends(_comparisons)]
     "/compare",
     response_model=list[ComparisonOut],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
+    openapi_extra=needs(Permission.FLAGS_READ, place="environment"),
 )
 async def compare_environments(
     project_id: Id, query: Annotated[ComparisonQuery, Query()], actor: CurrentActor, comparisons: Service

@@ -125,7 +125,7 @@ Service = Annotated[Copies, Depends(_copies)]
     "/copy",
     response_model=CopyOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
+    openapi_extra=needs(Permission.FLAGS_WRITE, Permission.FLAGS_READ, place="environment"),
 )
 async def copy_flags(project_id: Id, body: CopyBody, actor: CurrentActor, copies: Service) -> Response:
     """Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.

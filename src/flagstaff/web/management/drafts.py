@@ -8,7 +8,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, PlainValidator, ValidationError, WithJsonSchema, WrapValidator
 from pydantic_core import PydanticKnownError
 
+from flagstaff.domain.errors import invalid_field
 from flagstaff.services.drafts import Draft, DraftRule
+from flagstaff.web.edge.bodies import body_max_bytes
+from flagstaff.web.edge.responses import encode_json
 from flagstaff.web.management import flags, rules
 from flagstaff.web.management.flags import NewFlag
 from flagstaff.web.management.ids import parse_id
@@ -16,6 +19,7 @@ from flagstaff.web.management.rules import NewRule
 from flagstaff.web.management.schemas import Update, at_most
 
 MAX_RULES = 1000
+_SAVED_AT = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}"
 
 
 def _read_id(given: Any) -> UUID | None:
@@ -60,9 +64,13 @@ def read_draft(given: FlagDraft) -> Generator[None, None, Draft]:
 
     Raises:
         RequestValidationError: for the first rule that is invalid.
+        Error: INVALID for a flag that is too large to be saved.
     """
-    values = flags.read_values(given.model_dump(exclude={"rules"}))
+    values = given.model_dump(exclude={"rules"})
+    if len(encode_json(values)) > body_max_bytes(_SAVED_AT):
+        raise invalid_field("flag", "is larger without its rules than a flag that can be saved")
     yield
+    values = flags.read_values(values)
     drafted = []
     for place, rule in enumerate(given.rules):
         drafted.append(_read_rule(place, rule))

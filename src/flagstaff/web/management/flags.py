@@ -196,7 +196,7 @@ async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentA
     status_code=201,
     response_model=list[FlagOut],
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="environment"),
 )
 async def create_flags(project_id: Id, body: NewFlags, actor: CurrentActor, flags: Service) -> Response:
     """Create the same flag in several environments, or in none of them.

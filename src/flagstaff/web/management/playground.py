@@ -112,7 +112,7 @@ async def _playground(request: Request) -> Playground:
     "/playground",
     response_model=PlaygroundOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
+    openapi_extra=needs(Permission.FLAGS_READ, place="environment"),
 )
 async def answer_users(
     project_id: Id,

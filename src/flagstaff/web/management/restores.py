@@ -84,7 +84,7 @@ Service = Annotated[Restores, Depends(_restores)]
     "/projects/{project_id}/changes/{change_id}/restore",
     response_model=RestoreOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
+    openapi_extra=needs(Permission.FLAGS_WRITE, Permission.AUDIT_READ, place="environment"),
 )
 async def restore_change(
     project_id: Id, change_id: ChangeId, actor: CurrentActor, restores: Service, body: RestoreBody | None = None
@@ -94,7 +94,8 @@ async def restore_change(
     Only the fields that the change has altered are put back. A deleted flag comes back with its rules, and a deleted
     rule or segment, under the same ids. This is a change of its own, which names the other in `restores`, and needs the
     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
-    segment. A creation is not restored.
+    segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
+    restored.
     """
     asked = body or RestoreBody()
     restored = await restores.restore(

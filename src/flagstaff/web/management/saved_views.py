@@ -95,7 +95,7 @@ IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Per
     status_code=201,
     response_model=ViewOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
 )
 async def create_view(project_id: Id, body: NewView, actor: CurrentActor, saved_views: Service) -> Response:
     """Save a filter of the flag list as a view, which all members see, in every environment.
@@ -132,7 +132,7 @@ async def get_view(project_id: Id, view_id: Id, actor: CurrentActor, saved_views
     "/{view_id}",
     response_model=ViewOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
 )
 async def update_view(
     project_id: Id, view_id: Id, body: ViewUpdate, actor: CurrentActor, saved_views: Service, precondition: IfMatch
@@ -147,7 +147,7 @@ async def update_view(
     "/{view_id}",
     status_code=204,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
 )
 async def delete_view(
     project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service, precondition: IfMatch

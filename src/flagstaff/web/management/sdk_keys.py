@@ -90,7 +90,7 @@ IfMatch = Annotated[Precondition[SdkKey], Depends(if_match("SDK key", _view, Per
     "",
     response_model=list[SdkKeyOut],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.KEYS_READ),
+    openapi_extra=needs(Permission.KEYS_READ, place="any environment"),
 )
 async def list_sdk_keys(project_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
     """The SDK keys of the environments in which you may see keys, newest first, including those that have expired."""
@@ -102,7 +102,7 @@ async def list_sdk_keys(project_id: Id, actor: CurrentActor, sdk_keys: Service) 
     status_code=201,
     response_model=CreatedSdkKeyOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.KEYS_ROTATE),
+    openapi_extra=needs(Permission.KEYS_ROTATE, place="environment"),
 )
 async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, sdk_keys: Service) -> Response:
     """Create an SDK key of an environment, in which you need the permission.
@@ -119,7 +119,7 @@ async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, s
     "/{key_id}",
     response_model=SdkKeyOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.KEYS_READ),
+    openapi_extra=needs(Permission.KEYS_READ, place="environment"),
 )
 async def get_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
     """One SDK key without its secret. You need the permission in the key's environment."""
@@ -130,7 +130,7 @@ async def get_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys:
     "/{key_id}",
     status_code=204,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.KEYS_ROTATE),
+    openapi_extra=needs(Permission.KEYS_ROTATE, place="environment"),
 )
 async def revoke_sdk_key(
     project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service, precondition: IfMatch
