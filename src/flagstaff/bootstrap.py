@@ -131,6 +131,7 @@ from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.traced import Traced
 from flagstaff.web.management.events import Events
+from flagstaff.web.sdk.access import Doors
 from flagstaff.web.sdk.cut_off import CutOff
 from flagstaff.web.sdk.evaluate import Evaluate
 from flagstaff.web.sdk.evaluations import Evaluations
@@ -268,6 +269,8 @@ class Flagstaff:
         )
         limits = Limits(
             evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
+            browser=_window(settings.browser_rate_limit, _EVALUATE_KEYS),
+            report=_window(settings.report_rate_limit, _SDK_KEYS),
             register=_network_windows(settings.register_rate_limit),
             login=_network_windows(settings.login_rate_limit),
             login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),
@@ -452,15 +455,16 @@ class Flagstaff:
         read_your_writes = ReadYourWrites(
             self.snapshots, load_revisions=partial(load_revisions, self.database), supervisor=self._supervisor
         )
-        ofrep = Ofrep(self.sdk_keys, evaluations, translations, read_your_writes)
-        streaming = StreamingRoute(self.sdk_keys.find, self.local_flags, self.streams, self.applications)
+        doors = Doors(self.sdk_keys.find, state.limits)
+        ofrep = Ofrep(self.sdk_keys, doors, evaluations, translations, read_your_writes)
+        streaming = StreamingRoute(doors, self.local_flags, self.streams, self.applications)
         protocols: Protocols = {  # longer ones come first
-            OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, stream_tokens, self.streams),
+            OFREP_STREAMS: OfrepStreamRoute(self.sdk_keys, doors, stream_tokens, self.streams),
             "/ofrep/": OfrepRoute(ofrep, stream_tokens),
-            "/unleash/api/frontend": FrontendRoute(self.sdk_keys.find, evaluations, translations),
+            "/unleash/api/frontend": FrontendRoute(doors, evaluations, translations),
             STREAMING: streaming,
             DELTA: streaming,
-            UNLEASH_PREFIX: ClientRoute(self.sdk_keys.find, self.local_flags, self.applications),
+            UNLEASH_PREFIX: ClientRoute(doors, self.local_flags, self.applications),
         }
         app = create_app(
             state,
@@ -473,7 +477,7 @@ class Flagstaff:
             access_log=self._settings.access_log,
         )
         self.asgi = Draining(app if self._tracing is None else Traced(app, self._tracing, find_route))
-        ways = evaluate_way(evaluate), ofrep_way(ofrep)
+        ways = evaluate_way(evaluate), ofrep_way(ofrep, doors)
         self._lane = lane = Lane(
             ways,
             limits=state.limits,
@@ -501,7 +505,8 @@ class Flagstaff:
         )
 
     def _make_streams(self, now: Callable[[], datetime]) -> Streams:
-        streams = Streams(self._supervisor, now, note_told=self.applications.note_stream)
+        most = _share(self._settings.max_connections, self._worker) // 2  # the others answer requests
+        streams = Streams(self._supervisor, now, note_told=self.applications.note_stream, most=most)
         self.snapshots.observe(streams.swap)
         return streams
 
@@ -690,6 +695,7 @@ class Flagstaff:
         export.add_counter(
             "streams_dropped", "Streams closed because clients read too slowly.", lambda: streams.dropped
         )
+        export.add_counter("streams_refused", "Streams refused because too many were open.", lambda: streams.refused)
         export.add_counter("reports_dropped", "Reported flags that were refused.", lambda: applications.dropped)
         if sink := self.sink:
             export.add_counter("clickhouse_sent", "Evaluations copied to ClickHouse.", lambda: sink.sent)

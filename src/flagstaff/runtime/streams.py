@@ -7,7 +7,7 @@ for a client that reads too slowly: its connection is closed, and it gets the pr
 
 import asyncio
 from asyncio import Transport
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 KEEP_ALIVE = "stream-keep-alive"
 KEEP_ALIVE_SECONDS = 10.0  # Unleash's client for Python gives up after 30 seconds without a byte
 RETRY_SECONDS = 1.0
+STREAMS_MAX = 5_000
 UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
 _COMMENT = b":\n\n"
 _LAST_CHUNK = b"0\r\n\r\n"
@@ -97,17 +98,26 @@ class Streams:
         now: Callable[[], datetime],
         *,
         note_told: Callable[[UUID, Client, int], None],
+        most: int = STREAMS_MAX,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
-        """`note_told` is told which client of an environment has which revision."""
+        """`note_told` is told which client of an environment has which revision.
+
+        At most `most` streams are open at a time, and half as many with one SDK key, which may be public.
+        """
         self.dropped = 0
         """How many streams were closed because their clients read too slowly."""
+        self.refused = 0
+        """How many streams were refused because too many were open."""
         self._supervisor = supervisor
         self._now = now
         self._note_told = note_told
         self._keep_alive_seconds = keep_alive_seconds
         self._retry_seconds = retry_seconds
+        self._most = most
+        self._open: Counter[Stream] = Counter()  # how many topics each has
+        self._of_key: Counter[UUID] = Counter()
         self._topics: dict[Topic, _OpenTopic] = {}
         self._of_project: defaultdict[UUID, set[Topic]] = defaultdict(set)
         self._news: dict[Topic, EnvironmentSnapshot | None] = {}  # what the streams have not been told; None: deleted
@@ -115,7 +125,7 @@ class Streams:
         self._is_ending = False
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._open)
 
     def has_streams(self, project_id: UUID) -> bool:
         """Whether streams of a project's environments are open."""
@@ -135,6 +145,13 @@ class Streams:
         """Raise Error UNAVAILABLE while the process stops."""
         if self._is_ending:
             raise unavailable("The server is stopping. Connect again.")
+
+    def require_room(self, key_id: UUID | None) -> None:
+        """Raise Error UNAVAILABLE if no stream can be opened now: while the process stops, or if too many are open."""
+        self.require_open()
+        if len(self._open) >= self._most or (key_id is not None and self._of_key[key_id] >= max(1, self._most // 2)):
+            self.refused += 1
+            raise unavailable("Too many streams are open. Ask for the flags from time to time, or try again later.")
 
     def is_ahead(self, topic: Topic, revision: int) -> bool:
         """Whether a topic's streams have been told of a later revision, which a new stream would miss."""
@@ -158,7 +175,11 @@ class Streams:
         if opened is None:
             opened = self._topics[topic] = _OpenTopic(make_feed(), environment)
             self._of_project[topic.project_id].add(topic)
-        opened.streams.add(stream)
+        if stream not in opened.streams:
+            opened.streams.add(stream)
+            self._open[stream] += 1
+            if self._open[stream] == 1 and stream.key_id is not None:
+                self._of_key[stream.key_id] += 1
         if stream.client is not None:
             self._note_told(topic.environment_id, stream.client, revision)
         if environment.revision > revision:
@@ -170,13 +191,24 @@ class Streams:
         opened = self._topics.get(topic)
         if opened is None:
             return
-        opened.streams.discard(stream)
+        if stream in opened.streams:
+            opened.streams.discard(stream)
+            self._forget(stream)
         if not opened.streams:
             del self._topics[topic]
             self._of_project[topic.project_id].discard(topic)
             if not self._of_project[topic.project_id]:
                 del self._of_project[topic.project_id]
             self._news.pop(topic, None)
+
+    def _forget(self, stream: Stream) -> None:
+        self._open[stream] -= 1
+        if not self._open[stream]:
+            del self._open[stream]
+            if stream.key_id is not None:
+                self._of_key[stream.key_id] -= 1
+                if not self._of_key[stream.key_id]:
+                    del self._of_key[stream.key_id]
 
     def swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
         """Note a project's new snapshot, of which its streams have to be told; None if it was deleted."""
@@ -239,7 +271,7 @@ class Streams:
         await in_pieces(self._write(streams, _COMMENT))
 
     def _all(self) -> set[Stream]:
-        return {stream for topic in self._topics.values() for stream in topic.streams}
+        return set(self._open)
 
     def _write(self, streams: Iterable[Stream], event: bytes) -> Generator[None, None, None]:
         data = chunk(event)

@@ -165,6 +165,20 @@ class Settings:
             "Requests allowed with one SDK key of an environment, besides the limit on evaluations from one address.",
         )
     )
+    browser_rate_limit: RateLimit | None = field(
+        metadata=_read_by(
+            values.parse_rate_limit,
+            "600/minute",
+            "Requests with browser keys allowed from one address with OFREP and Unleash's protocols.",
+        )
+    )
+    report_rate_limit: RateLimit | None = field(
+        metadata=_read_by(
+            values.parse_rate_limit,
+            "1200/minute",
+            "Reports of applications that evaluate flags themselves allowed with one SDK key.",
+        )
+    )
     register_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Registrations allowed from one address.")
     )

@@ -74,6 +74,7 @@ class World:
             self.supervisor,
             self.clock,
             note_told=lambda *told: self.told.append(told),
+            most=4,
             keep_alive_seconds=3600,
             retry_seconds=0.01,
         )
@@ -134,6 +135,25 @@ async def test_a_process_that_stops_opens_none(world: World) -> None:
     await world.streams.stop()
     with pytest.raises(Error, match="Connect again"):
         world.streams.require_open()
+
+
+async def test_half_of_the_streams_may_have_one_key_and_all_together_are_bounded(world: World) -> None:
+    other_key = uuid4()
+    streams = [(await world.open())[1] for _ in range(2)]
+    with pytest.raises(Error, match="Too many streams are open"):
+        world.streams.require_room(world.key_id)
+    world.streams.require_room(other_key)
+    streams += [(await world.open(key_id=other_key))[1] for _ in range(2)]
+    for key_id in (None, uuid4()):
+        with pytest.raises(Error, match="Too many streams are open"):
+            world.streams.require_room(key_id)
+    assert (len(world.streams), world.streams.refused) == (4, 3)
+
+    for stream in streams:
+        for _ in range(2):  # the second time it is gone already
+            world.streams.close(world.topic, stream)
+    world.streams.require_room(world.key_id)
+    assert len(world.streams) == 0
 
 
 def test_a_client_that_left_before_the_first_event_is_no_error() -> None:

@@ -21,8 +21,8 @@ def template(sqlite_template: Path) -> Path:
 
 @pytest.fixture
 def environ() -> dict[str, str]:
-    """A limit of the address, which must not apply."""
-    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "1/hour", "FLAGSTAFF_ACCESS_LOG": "off"}
+    """A limit of the address, which applies only to keys that open nothing: once by each way."""
+    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "2/hour", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
 @pytest.fixture
@@ -159,3 +159,19 @@ async def test_the_limit_of_a_key_counts_each_request_once(server: Listener, sdk
     assert statuses == [200, 200, 429]
     assert int(answer.header("retry-after") or 0) >= 1
     assert answer.json()["errorCode"] == "GENERAL"
+
+
+async def test_the_limit_on_browser_keys_holds_by_both_ways_together(
+    lane: Listener, route: Listener, keys: KeyMaker, ada: Caller, project: Json, sdk_key: bytes
+) -> None:
+    browser = (await keys.create(await ada.get_environment(project), kind="browser")).encode()
+    ways, statuses = [await listener.connect() for listener in (route, lane)], []
+    for number in range(601):
+        connection = ways[number % 2]
+        await connection.send(request(browser))
+        statuses.append((await connection.receive()).status)
+
+    assert statuses == [200] * 600 + [429]
+    assert lane.requests_of_app == 0
+    await ways[1].send(request(sdk_key))
+    assert (await ways[1].receive()).status == 200

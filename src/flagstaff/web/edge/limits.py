@@ -51,6 +51,8 @@ class Limits:
     """The limits; None means that a limit is off."""
 
     evaluate: SlidingWindow | None
+    browser: SlidingWindow | None
+    report: SlidingWindow | None
     register: NetworkWindows | None
     login: NetworkWindows | None
     login_failures: SlidingWindow | None

@@ -74,7 +74,7 @@ class Events:
 
     async def require(self, account_id: UUID, project_id: UUID) -> None:
         """Raise Error UNAVAILABLE, NOT_FOUND or LIMITED if no stream can be opened now."""
-        self._streams.require_open()
+        self._streams.require_room(None)
         await self._find(project_id)
         if self._open[account_id] >= MOST_STREAMS:
             message = f"This account has {MOST_STREAMS} streams open. Close one, or try again later."

@@ -1,12 +1,15 @@
 """The SDK keys with which other protocols' clients ask for the flags of one environment."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Hashable
+
+from starlette.types import Scope
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.sdk_keys import KeyKind
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.runtime.sdk_keys import Access
 from flagstaff.web.edge.errors import UnauthenticatedError
+from flagstaff.web.edge.limits import Limits, admit
 
 CHALLENGE = b"Bearer"
 ANY_KIND = frozenset(KeyKind)
@@ -19,16 +22,65 @@ _OF_A_PROJECT = (
 )
 
 
+Find = Callable[[str], Awaitable[Access | None]]
+
+
+class Doors:
+    """Opens environments by their SDK keys, and counts requests against their client's address.
+
+    A browser's key is public, so anyone can use it; a key that opens nothing counts as an evaluation would. Requests
+    with the keys of servers are not counted: all of an application's come from one address.
+    """
+
+    def __init__(self, find: Find, limits: Limits) -> None:
+        """`find` finds what an SDK key opens."""
+        self.find = find
+        self._limits = limits
+
+    async def open(
+        self, scope: Scope, key: str, kinds: Collection[KeyKind] = ANY_KIND
+    ) -> tuple[Access, EnvironmentSnapshot]:
+        """What a key opens, and the environment.
+
+        Raises:
+            Error: those of `open_access`, and LIMITED beyond the client's limit.
+        """
+        access = await self.find(key) if key else None
+        self.count(scope, access)
+        return check_access(access, kinds)
+
+    def count(self, scope: Scope, access: Access | None) -> None:
+        """Count a request with a key that opens this; raises Error LIMITED."""
+        client = self._limits.client(scope)
+        if access is None or access.environment is None:
+            admit(self._limits.evaluate, client)
+        else:
+            self.admit(access, client)
+
+    def admit(self, access: Access, client: Hashable) -> None:
+        """Count a request of a client if its key is a browser's; raises Error LIMITED."""
+        if access.kind is KeyKind.BROWSER:
+            admit(self._limits.browser, client)
+
+    def admit_report(self, access: Access) -> None:
+        """Count a report with a key; raises Error LIMITED."""
+        admit(self._limits.report, access.key_id)
+
+
 async def open_access(
-    find: Callable[[str], Awaitable[Access | None]], key: str, kinds: Collection[KeyKind] = ANY_KIND
+    find: Find, key: str, kinds: Collection[KeyKind] = ANY_KIND
 ) -> tuple[Access, EnvironmentSnapshot]:
-    """What a key opens, and the environment.
+    """What a key opens, and the environment, for a request that was counted before.
 
     Raises:
         Error: UNAUTHENTICATED for a key that is not valid or not of an environment, FORBIDDEN for one of another kind,
             UNAVAILABLE while the environment cannot be loaded, LIMITED beyond the key's limit.
     """
-    access = await find(key) if key else None
+    return check_access(await find(key) if key else None, kinds)
+
+
+def check_access(access: Access | None, kinds: Collection[KeyKind]) -> tuple[Access, EnvironmentSnapshot]:
+    """The access and its environment; raises Error UNAUTHENTICATED or FORBIDDEN."""
     if access is None:
         raise not_valid()
     if access.environment is None:
@@ -40,14 +92,6 @@ async def open_access(
             f"Use one of the kind {' or '.join(sorted(kinds))} here.",
         )
     return access, access.environment
-
-
-async def open_environment(
-    find: Callable[[str], Awaitable[Access | None]], key: str, kinds: Collection[KeyKind] = ANY_KIND
-) -> EnvironmentSnapshot:
-    """The environment that a key opens; raises what `open_access` raises."""
-    _, environment = await open_access(find, key, kinds)
-    return environment
 
 
 def not_valid() -> UnauthenticatedError:

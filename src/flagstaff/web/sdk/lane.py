@@ -185,8 +185,8 @@ class LaneProtocol(BoundedProtocol):
         self._ticks_left = self.bounds.idle_ticks
         request_id = lane.choose_id(head.request_id)
         try:
-            way.admit(self._client or lane.limits.client_of(self.client, head.headers))
-            answered = way.answer(access, body, head.conditions)
+            client = self._client or lane.limits.client_of(self.client, head.headers)
+            answered = way.answer(access, body, head.conditions, client)
         except Error as error:
             self._answer_otherwise(way.form(problem_of(error, request_id)), head, request_id, marks)
             return True

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from starlette.types import Scope
+
 from flagstaff.evaluation.dialects import Rendered, write_alone
 from flagstaff.evaluation.ofrep import OFREP
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
 from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.runtime.sdk_keys import Access, SdkKeys
 from flagstaff.runtime.translations import Translations
-from flagstaff.web.sdk.access import not_valid, open_access
+from flagstaff.web.sdk.access import Doors, not_valid, open_access
 from flagstaff.web.sdk.entity_tags import Header, Headers, has_answer
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.ofrep.requests import IDENTIFIERS, credential_in, read_request
@@ -21,27 +23,29 @@ class Ofrep:
     def __init__(
         self,
         sdk_keys: SdkKeys,
+        doors: Doors,
         evaluations: Evaluations,
         translations: Translations,
         read_your_writes: ReadYourWrites,
     ) -> None:
         self.find = sdk_keys.known.get
         """What an SDK key opens, if it is already known."""
-        self._find_and_use = sdk_keys.find
+        self._doors = doors
         self._use = sdk_keys.use
         self._evaluations = evaluations
         self._translations = translations
         self._open = sdk_keys.open
         self._read_your_writes = read_your_writes
 
-    async def open(self, headers: Headers) -> tuple[Access, EnvironmentSnapshot]:
+    async def open(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
         """What the SDK key in a request's headers opens, with the revision that the request demands.
 
         Raises:
-            Error: those of `open_access` and of `ReadYourWrites.reach`, and INVALID.
+            Error: those of `Doors.open` and of `ReadYourWrites.reach`, and INVALID.
         """
+        headers: Headers = scope["headers"]
         credential = credential_in(headers)
-        access, environment = await open_access(self._find_and_use, credential)
+        access, environment = await self._doors.open(scope, credential)
         demanded = demanded_in(headers)
         if demanded is None:
             return access, environment
@@ -59,6 +63,10 @@ class Ofrep:
         """The body of a 200 about one flag; raises Error INVALID, NOT_FOUND (the flag)."""
         context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
         return write_alone(OFREP, environment, self._evaluations.one_flag(environment, context, flag_key))
+
+    def can_answer_at_once(self, access: Access) -> bool:
+        """Whether an answer about all flags has nothing to wait for."""
+        return access.environment is not None and OFREP in access.environment.translations
 
     def answer_at_once(
         self, access: Access, body: bytes, headers: Sequence[Header]

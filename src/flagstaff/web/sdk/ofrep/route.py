@@ -29,7 +29,7 @@ class OfrepRoute:
         body = await read_body(receive)
         if body is None:
             return
-        access, environment = await self._ofrep.open(scope["headers"])
+        access, environment = await self._ofrep.open(scope)
         if path != PATH:
             answer = self._ofrep.answer_one(environment, body, path.removeprefix(f"{PATH}/"))
             await send_json(answer, send, [revision_header(environment.revision)])

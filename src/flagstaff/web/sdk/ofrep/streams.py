@@ -18,7 +18,7 @@ from flagstaff.runtime.stream_tokens import KeyName, StreamTokens
 from flagstaff.runtime.streams import Stream, Streams, Topic
 from flagstaff.web.edge.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.web.edge.event_stream import event, serve_stream
-from flagstaff.web.sdk.access import CHALLENGE
+from flagstaff.web.sdk.access import CHALLENGE, Doors
 
 PATH = "/ofrep/v1/streams"
 _KIND = "ofrep"
@@ -63,8 +63,9 @@ class Refetches:
 class OfrepStreamRoute:
     """Serves the streams."""
 
-    def __init__(self, sdk_keys: SdkKeys, tokens: StreamTokens, streams: Streams) -> None:
+    def __init__(self, sdk_keys: SdkKeys, doors: Doors, tokens: StreamTokens, streams: Streams) -> None:
         self._sdk_keys = sdk_keys
+        self._doors = doors
         self._tokens = tokens
         self._streams = streams
 
@@ -72,13 +73,15 @@ class OfrepStreamRoute:
         if scope["method"] != "GET":
             raise MethodNotAllowedError("GET")
         name = self._tokens.read(_token_in(scope["query_string"]))
-        key_id, expires_at, environment = await self._open(name)
-        self._streams.require_open()
+        access = await self._find(name)
+        self._doors.count(scope, access)
+        key_id, expires_at, environment = _opened(access)
+        self._streams.require_room(key_id)
         topic = Topic(_KIND, environment.project_id, environment.environment_id)
         known = dict(scope["headers"]).get(b"last-event-id")
 
         async def begin(stream: Stream) -> bytes:
-            _, _, environment = await self._open(name)
+            _, _, environment = _opened(await self._find(name))
             self._streams.open(topic, stream, environment, environment.revision, Refetches)
             # What was missed before cannot be known, unless the client says what it was told last.
             return b"" if known == b"%d" % environment.revision else _refetch(environment)
@@ -87,13 +90,16 @@ class OfrepStreamRoute:
         end = partial(self._streams.close, topic)
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
-    async def _open(self, name: KeyName | None) -> tuple[UUID, datetime | None, EnvironmentSnapshot]:
-        access = await self._sdk_keys.find_by_id(*name) if name is not None else None
-        if name is None or access is None or access.environment is None:
-            raise UnauthenticatedError(
-                "The token of this stream is not valid or has expired. Fetch the flags again for a new one.", CHALLENGE
-            )
-        return name.key_id, access.expires_at, access.environment
+    async def _find(self, name: KeyName | None) -> Access | None:
+        return await self._sdk_keys.find_by_id(*name) if name is not None else None
+
+
+def _opened(access: Access | None) -> tuple[UUID, datetime | None, EnvironmentSnapshot]:
+    if access is None or access.key_id is None or access.environment is None:
+        raise UnauthenticatedError(
+            "The token of this stream is not valid or has expired. Fetch the flags again for a new one.", CHALLENGE
+        )
+    return access.key_id, access.expires_at, access.environment
 
 
 def _token_in(query: bytes) -> str:

@@ -17,11 +17,10 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.pacing import in_pieces
 from flagstaff.runtime.applications import Applications
 from flagstaff.runtime.local_flags import LocalFlagsCache
-from flagstaff.runtime.sdk_keys import Access
 from flagstaff.web.context import UNREADABLE
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import MethodNotAllowedError
-from flagstaff.web.sdk.access import SERVER_ONLY, open_environment
+from flagstaff.web.sdk.access import SERVER_ONLY, Doors
 from flagstaff.web.sdk.entity_tags import send_json, send_tagged
 from flagstaff.web.sdk.unleash import reports
 from flagstaff.web.sdk.unleash.errors import credential_in
@@ -41,7 +40,6 @@ class _Tokens(msgspec.Struct):
 
 
 _read_tokens = msgspec.json.Decoder(_Tokens).decode
-Find = Callable[[str], Awaitable[Access | None]]
 Handle = Callable[[Scope, bytes, Send], Awaitable[None]]
 
 
@@ -53,9 +51,8 @@ class _Operation(NamedTuple):
 class ClientRoute:
     """Answers everything below `/unleash/` that has no route of its own."""
 
-    def __init__(self, find: Find, local_flags: LocalFlagsCache, applications: Applications) -> None:
-        """`find` finds what an SDK key opens."""
-        self._find = find
+    def __init__(self, doors: Doors, local_flags: LocalFlagsCache, applications: Applications) -> None:
+        self._doors = doors
         self._local_flags = local_flags
         self._applications = applications
         validate = _Operation("POST", self._validate)
@@ -96,12 +93,12 @@ class ClientRoute:
         await _accept(send)
 
     async def _metrics(self, scope: Scope, body: bytes, send: Send) -> None:
-        environment = await self._open(scope)
+        environment = await self._open_for_report(scope)
         self._note(reports.read_metrics(body, environment, reports.client_in(scope["headers"])))
         await _accept(send)
 
     async def _batch(self, scope: Scope, body: bytes, send: Send) -> None:
-        environment = await self._open(scope)
+        environment = await self._open_for_report(scope)
         self._note(reports.read_batch(body, environment, reports.client_in(scope["headers"])))
         await _accept(send)
 
@@ -110,8 +107,11 @@ class ClientRoute:
         reports.check_edge_state(body)
         await _accept(send)
 
-    async def _validate(self, _scope: Scope, body: bytes, send: Send) -> None:
-        """Tell an Edge which of its keys are valid. It has no key of its own."""
+    async def _validate(self, scope: Scope, body: bytes, send: Send) -> None:
+        """Tell an Edge which of its keys are valid. It has no key of its own, so those that are not valid are counted.
+
+        A list without keys counts as one that is not valid.
+        """
         try:
             tokens = _read_tokens(body).tokens
         except UNREADABLE:
@@ -119,8 +119,9 @@ class ClientRoute:
         if len(tokens) > _MAX_TOKENS:
             raise invalid_field("tokens", f"must contain at most {_MAX_TOKENS} items")
         valid = []
-        for token in tokens:
-            access = await self._find(token)
+        for token in tokens or [""]:
+            access = await self._doors.find(token)
+            self._doors.count(scope, access)
             if access is not None and access.environment is not None:
                 valid.append(
                     {
@@ -133,7 +134,13 @@ class ClientRoute:
         await send_json(_encode({"tokens": valid}), send)
 
     async def _open(self, scope: Scope) -> EnvironmentSnapshot:
-        return await open_environment(self._find, credential_in(scope["headers"]), SERVER_ONLY)
+        _, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
+        return environment
+
+    async def _open_for_report(self, scope: Scope) -> EnvironmentSnapshot:
+        access, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
+        self._doors.admit_report(access)
+        return environment
 
     def _note(self, found: list[Report]) -> None:
         self._applications.require_room(sum(len(each.counts) for each in found))

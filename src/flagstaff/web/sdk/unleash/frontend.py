@@ -1,16 +1,13 @@
 """Unleash's frontend API as a plain ASGI route: the flags that are on for one user, for browsers and phones."""
 
-from collections.abc import Awaitable, Callable
-
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.frontend import FRONTEND
-from flagstaff.runtime.sdk_keys import Access
 from flagstaff.runtime.translations import Translations
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import MethodNotAllowedError
-from flagstaff.web.sdk.access import open_environment
+from flagstaff.web.sdk.access import Doors
 from flagstaff.web.sdk.entity_tags import send_tagged
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.unleash import contexts
@@ -27,11 +24,8 @@ _HEADERS = ((b"cache-control", b"no-store"),)
 class FrontendRoute:
     """Answers everything below `/unleash/api/frontend`; the edge gives errors the form of `unleash_form`."""
 
-    def __init__(
-        self, find: Callable[[str], Awaitable[Access | None]], evaluations: Evaluations, translations: Translations
-    ) -> None:
-        """`find` finds what an SDK key opens."""
-        self._find = find
+    def __init__(self, doors: Doors, evaluations: Evaluations, translations: Translations) -> None:
+        self._doors = doors
         self._evaluations = evaluations
         self._translations = translations
 
@@ -46,7 +40,7 @@ class FrontendRoute:
         body = await read_body(receive)
         if body is None:
             return
-        environment = await open_environment(self._find, credential_in(scope["headers"]))
+        _, environment = await self._doors.open(scope, credential_in(scope["headers"]))
         if check is not None:
             check(body)
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})

@@ -5,7 +5,6 @@ instance does not know the state that the client has. Numbers of events are revi
 all instances.
 """
 
-from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
 from uuid import UUID
 
@@ -17,11 +16,10 @@ from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.pacing import in_pieces
 from flagstaff.runtime.applications import Applications
 from flagstaff.runtime.local_flags import LocalFlagsCache
-from flagstaff.runtime.sdk_keys import Access
 from flagstaff.runtime.streams import Stream, Streams, Topic
 from flagstaff.web.edge.errors import MethodNotAllowedError
 from flagstaff.web.edge.event_stream import event, serve_stream
-from flagstaff.web.sdk.access import SERVER_ONLY, open_access
+from flagstaff.web.sdk.access import SERVER_ONLY, Doors, open_access
 from flagstaff.web.sdk.entity_tags import Headers, given_tags, send_json, send_unchanged, tag_header
 from flagstaff.web.sdk.unleash.errors import credential_in
 from flagstaff.web.sdk.unleash.reports import client_in
@@ -64,13 +62,12 @@ class StreamingRoute:
 
     def __init__(
         self,
-        find: Callable[[str], Awaitable[Access | None]],
+        doors: Doors,
         flags: LocalFlagsCache,
         streams: Streams,
         applications: Applications,
     ) -> None:
-        """`find` finds what an SDK key opens."""
-        self._find = find
+        self._doors = doors
         self._flags = flags
         self._streams = streams
         self._applications = applications
@@ -79,7 +76,7 @@ class StreamingRoute:
         if scope["method"] != "GET":
             raise MethodNotAllowedError("GET")
         key = credential_in(scope["headers"])
-        access, environment = await open_access(self._find, key, SERVER_ONLY)
+        access, environment = await self._doors.open(scope, key, SERVER_ONLY)
         flags = await self._flags.current(environment)  # before the head, so that a failure is a 503
         client = client_in(scope["headers"])
         if scope["path"] == DELTA:
@@ -87,7 +84,7 @@ class StreamingRoute:
             await _answer(flags, environment.project_id, scope["headers"], send)
             return
         assert access.key_id is not None  # of an environment
-        self._streams.require_open()
+        self._streams.require_room(access.key_id)
         topic = Topic(_KIND, environment.project_id, environment.environment_id)
 
         async def begin(stream: Stream) -> bytes:
@@ -109,7 +106,7 @@ class StreamingRoute:
         while True:
             flags = await self._flags.current(environment)
             # Awaits nothing, because the key's project is loaded.
-            _, environment = await open_access(self._find, key, SERVER_ONLY)
+            _, environment = await open_access(self._doors.find, key, SERVER_ONLY)
             if not self._streams.is_ahead(topic, flags.revision):
                 make_feed = partial(Features, self._flags)
                 feed = self._streams.open(topic, stream, environment, flags.revision, make_feed)
