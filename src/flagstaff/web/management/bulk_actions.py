@@ -16,7 +16,7 @@ from flagstaff.web.edge.responses import encoded, json_response
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.flags import FlagOut, view_flag
 from flagstaff.web.management.ids import GivenId, Id
-from flagstaff.web.management.schemas import Body, Tags, at_most
+from flagstaff.web.management.schemas import Body, Tags, at_most, converted
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Flags"])
 
@@ -37,7 +37,7 @@ GivenFlags = Annotated[
 ]
 
 
-Action = Annotated[Literal["enable", "disable", "archive", "add_tags", "remove_tags"], AfterValidator(BulkAction)]
+Action = Annotated[Literal["enable", "disable", "archive", "add_tags", "remove_tags"], converted(BulkAction)]
 
 
 class BulkBody(Body):

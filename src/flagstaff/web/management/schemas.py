@@ -1,5 +1,6 @@
 """Types that several resources share: strict values that the domain checks, and base classes of request bodies."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -21,6 +22,20 @@ from flagstaff.domain.members import Role
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
 _MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
+
+
+def converted(kind: Callable[[str], object]) -> AfterValidator:
+    """Converts a text that was accepted, such as to a member of an enumeration.
+
+    It is a function because Pydantic reads the signature of what it calls, and that of an enumeration tells it nothing
+    since Python 3.12.
+    """
+
+    def convert(given: str) -> object:
+        return kind(given)
+
+    return AfterValidator(convert)
+
 
 Text = Annotated[str, AfterValidator(text.check_text)]
 
@@ -119,9 +134,9 @@ Password = Annotated[
 ]
 
 
-RoleName = Annotated[Literal["owner", "admin", "editor", "viewer"], AfterValidator(Role)]
+RoleName = Annotated[Literal["owner", "admin", "editor", "viewer"], converted(Role)]
 EnvironmentRoles = Annotated[
-    dict[EnvironmentKey, Annotated[Literal["admin", "editor", "viewer"], AfterValidator(Role)]],
+    dict[EnvironmentKey, Annotated[Literal["admin", "editor", "viewer"], converted(Role)]],
     Field(description="The roles in environments, by their keys, that replace the role in the project."),
 ]
 

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.domain.moments import format_moment
@@ -16,13 +16,13 @@ from flagstaff.web.edge.responses import json_array_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.web.management.ids import Id
-from flagstaff.web.management.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid
+from flagstaff.web.management.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid, converted
 
 router = APIRouter(prefix="/api/projects/{project_id}/sdk-keys", tags=["SDK keys"])
 
 Kind = Annotated[
     Literal["server", "browser"],
-    AfterValidator(KeyKind),
+    converted(KeyKind),
     Field(
         description="`browser` for keys that end users can read: with one, an application only learns how flags are "
         "for one user. `server` for all others."
