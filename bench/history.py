@@ -22,12 +22,13 @@ from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage.database import HISTORY_FILE, Database
+from flagstaff.storage.database import Database
 from flagstaff.storage.history import rollups
 from flagstaff.storage.history.batches import list_recorded_environments, write_batch
 from flagstaff.storage.history.pages import list_evaluations
 from flagstaff.storage.history.sums import sum_by_interval
 from flagstaff.storage.migrate import migrate
+from flagstaff.storage.sqlite_files import HISTORY_FILE
 
 EVALUATIONS = 1_000_000
 BATCH = 5_000

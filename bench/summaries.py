@@ -22,8 +22,9 @@ from bench.machine import NotReadyError, choose_cores
 from bench.servers import FlagstaffServer, Switches
 from bench.soak import Connection, Place, make_place, percentile
 from flagstaff.storage import tables
-from flagstaff.storage.database import HISTORY_FILE, Database
+from flagstaff.storage.database import Database
 from flagstaff.storage.history.rollups import DAY, FLAG_COUNTS_VERSION, HOUR
+from flagstaff.storage.sqlite_files import HISTORY_FILE
 
 FLAGS, DAYS, BUSY_DAYS = 1000, 90, 2
 EVALUATIONS_A_SECOND, SECONDS_EACH = 290, 8

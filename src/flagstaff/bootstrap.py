@@ -93,6 +93,7 @@ from flagstaff.services.passwords import Passwords
 from flagstaff.services.playground import Playground
 from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.projects import Projects
+from flagstaff.services.readiness import Readiness
 from flagstaff.services.restores import Restores
 from flagstaff.services.revisions import load_revisions
 from flagstaff.services.rules import Rules
@@ -110,13 +111,14 @@ from flagstaff.services.user_history import UserHistory
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.settings.providers import Provider
 from flagstaff.storage.data_directory import DataDirectory
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.database import Database
 from flagstaff.storage.instance_reports import Reporting
 from flagstaff.storage.instances import CONFIRM_SECONDS, Feed, Instances, Serving
 from flagstaff.storage.leases import Member
 from flagstaff.storage.migrate import migrate
 from flagstaff.storage.notifications import Notifications
 from flagstaff.storage.schema_state import is_supported
+from flagstaff.storage.sqlite_files import inspect_files
 from flagstaff.storage.traced_database import TracedDatabase
 from flagstaff.storage.worker_feed import WorkerFeed, worker_name
 from flagstaff.telemetry import Metrics
@@ -158,7 +160,6 @@ _RETRY_SECONDS = 1.0
 _DRAIN_SECONDS = 2.0
 _FLUSH_SECONDS = 3.0
 _CLOSE_SECONDS = 1.0
-_READINESS_SECONDS = 5.0  # a database that takes longer to answer hangs
 # How many addresses the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 _SDK_KEYS = 20_000
@@ -354,7 +355,7 @@ class Flagstaff:
             limits=limits,
             metrics=self.metrics,
             require_staying=self._require_staying,
-            check_readiness=self._check_readiness,
+            check_readiness=Readiness(self.database, self._answers_evaluations, self._problems).check,
         )
         self._make_ways_in(state, now, StreamTokens(secret_key, now))
 
@@ -370,9 +371,7 @@ class Flagstaff:
         if self._worker is None:
             self._directory.lock()
             self._directory.warn_if_open()
-            if not await is_supported(self.database):
-                await self.database.close()  # no other connection may have the files open
-                await _migrate(self._settings)
+            await _migrate_unless_supported(self.database, self._settings)
             _gather_spools(self._settings, workers=1)
         self.database.note_files()
         await self.sdk_keys.start()
@@ -676,6 +675,16 @@ class Flagstaff:
         export.add_gauge("history_waiting", "Evaluations that are not in the history yet.", lambda: recorder.waiting)
         export.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: upkeep.deleted)
         export.add_gauge("history_bytes", "The size of the history, roughly.", lambda: upkeep.bytes, max)
+        health = self.database.health
+        export.add_labelled_gauge(
+            "store_up", "Whether the store is there and undamaged: 1 or 0.", "store", lambda: health.up, min
+        )
+        export.add_gauge(
+            "writes_refused",
+            "Whether the database refused the last write: 1 or 0.",
+            lambda: health.is_refusing_writes,
+            max,
+        )
         export.add_gauge("connections", "Open connections.", lambda: bounds.open)
         export.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
         export.add_gauge("cut_off", "Whether changes may have been missed: 1 or 0.", self.lease.has_lapsed, max)
@@ -727,21 +736,12 @@ class Flagstaff:
         if self.asgi.has_begun:
             raise unavailable("The server is stopping.")
 
-    async def _check_readiness(self) -> None:
-        self.database.require_files(CONFIGURATION_FILE, HISTORY_FILE)
-        try:
-            async with asyncio.timeout(_READINESS_SECONDS):
-                is_usable = await is_supported(self.database)
-        except TimeoutError as error:
-            raise unavailable(f"The database has not answered for {_READINESS_SECONDS:g} seconds.") from error
-        if not is_usable:
-            raise unavailable(
-                "The database is not at a revision that this version can serve from. Run: flagstaff migrate"
-            )
+    def _answers_evaluations(self) -> bool:
+        return not (self._settings.when_cut_off == "refuse" and self.lease.has_lapsed())
+
+    def _problems(self) -> list[str]:
         workers = self._worker.board.problems() if self._worker else []
-        problems = [*self._supervisor.problems(), *self.snapshots.problems(), *workers]
-        if problems:
-            raise unavailable(" ".join(problems))
+        return [*self._supervisor.problems(), *self.snapshots.problems(), *workers]
 
 
 def instance_name(settings: Settings) -> str:
@@ -755,8 +755,21 @@ async def prepare(settings: Settings, workers: int) -> None:
     Raises:
         Error: what `migrate` raises.
     """
-    await _migrate(settings)
+    database = Database(settings.database_url, settings.data_dir)
+    try:
+        await _migrate_unless_supported(database, settings)
+    finally:
+        await database.close()
     _gather_spools(settings, workers)
+
+
+async def _migrate_unless_supported(database: Database, settings: Settings) -> None:
+    """Migrate a database unless it can be served as it is, even without its history."""
+    if settings.database_url is None:
+        inspect_files(settings.data_dir).require_configuration()
+    if not await is_supported(database):
+        await database.close()  # no other connection may have the files open
+        await _migrate(settings)
 
 
 async def _migrate(settings: Settings) -> None:
@@ -784,6 +797,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
         if not await is_supported(flagstaff.database):
             await flagstaff.database.close()  # no other connection may have the files open
             await _migrate_alone(settings)
+        flagstaff.database.note_files()
         yield flagstaff
     finally:
         await flagstaff.stop()

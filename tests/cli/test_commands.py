@@ -13,7 +13,7 @@ from flagstaff.bootstrap import open_service
 from flagstaff.cli.main import app
 from flagstaff.domain.errors import Code, Error
 from flagstaff.settings import Settings
-from flagstaff.storage.database import CONFIGURATION_FILE
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 
 ROOT = Path(__file__).parents[2]

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 from flagstaff.cli.main import app
 from flagstaff.evaluation import loops
-from flagstaff.storage.database import CONFIGURATION_FILE, Database
+from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
 from flagstaff.storage.schema_state import known_revisions
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE
 from tests.mail.test_smtp import Inbox, smtp_server
 from tests.support.builders import store_environment
 from tests.support.command import run_flagstaff

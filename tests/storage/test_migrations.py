@@ -34,7 +34,7 @@ from flagstaff.storage import dialect, tables
 from flagstaff.storage.access_tokens import create_token, find_token_by_hash
 from flagstaff.storage.accounts import find_account
 from flagstaff.storage.changes import list_account_changes, record
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.database import Database
 from flagstaff.storage.flags import get_flag
 from flagstaff.storage.history.batches import find_environment_number
 from flagstaff.storage.history.deletions import list_bytes
@@ -52,6 +52,7 @@ from flagstaff.storage.rules import get_rule, list_rules
 from flagstaff.storage.schema_state import current_revision, is_supported
 from flagstaff.storage.second_factors import find_totp, save_totp
 from flagstaff.storage.segments import get_segment, list_segments
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.builders import (
     AT,
     make_access_token,

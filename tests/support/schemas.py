@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from flagstaff.storage import dialect
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.stores import Store
 
 _LARGE = {"changes"}  # and the history

@@ -32,13 +32,17 @@ class ServerProcess:
         *,
         open_files: int | None = None,
         command: Sequence[str] | None = None,
+        ready: str = "/ready",
     ) -> None:
         """`environ` is added to the settings of the store and the port; `open_files` lowers the system's limit.
+
+        A start waits until `ready` answers 200.
 
         `command`, such as COMMAND, starts a new interpreter; without it, one that has imported Flagstaff is forked.
         """
         self._open_files = open_files
         self._command = command
+        self._ready = ready
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file: Path = store.data_directory.parent / f"server-{self.port}.log"
@@ -116,6 +120,6 @@ class ServerProcess:
 
     async def _is_ready(self, client: httpx.AsyncClient) -> bool:
         try:
-            return (await client.get(f"{self.url}/ready")).is_success
+            return (await client.get(f"{self.url}{self._ready}")).is_success
         except httpx.TransportError:
             return False

@@ -2311,7 +2311,10 @@ export interface paths {
         };
         /**
          * Ready
-         * @description The database can be reached and is migrated. Evaluations are answered from memory even when it is not.
+         * @description Everything works, or else 503 with what does not in `detail`, and what does in `works`.
+         *
+         *     With `for`, only this matters: `evaluations`, which are answered from memory even while the database is away;
+         *     `writes`, which are changes; or `history`, to which evaluations are recorded.
          *
          *     The answer is at most a second old, but that the server is stopping is told at once.
          */
@@ -16900,7 +16903,9 @@ export interface operations {
     };
     ready: {
         parameters: {
-            query?: never;
+            query?: {
+                for?: ("evaluations" | "writes" | "history") | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -16914,6 +16919,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusOut"];
+                };
+            };
+            /** @description Malformed or invalid input; `errors` names the fields. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
             /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */

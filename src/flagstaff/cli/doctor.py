@@ -72,6 +72,9 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
     except Error as error:
         if error.code is Code.NOT_FOUND:
             yield warn("database", error.message, "The first start creates it. Check FLAGSTAFF_DATA_DIR.")
+        elif error.code is Code.CONFLICT:
+            what, _, advice = error.message.partition(". ")
+            yield fail("database", what, advice)
         else:
             reason = str(error.__cause__ or error).partition("\n")[0]
             yield fail(
@@ -124,6 +127,9 @@ def _clock(found: Examination) -> Finding:
 
 
 def _history(found: Examination, settings: Settings) -> Finding:
+    if found.history_problem is not None:
+        what, _, advice = found.history_problem.partition(". ")
+        return fail("history", what, advice)
     since = f", since {found.oldest:%Y-%m-%d}" if found.oldest else ""
     kept = f"kept for {settings.history_retention_days} days"
     return ok("history", f"{found.evaluations} evaluations{since}, {spell_size(found.history_bytes)}, {kept}")

@@ -13,6 +13,7 @@ from flagstaff.cli import backup, clickhouse, doctor, users
 from flagstaff.cli import export as exporting
 from flagstaff.cli import serve as serving
 from flagstaff.cli.history import export as history
+from flagstaff.cli.history.new import new as new_history
 from flagstaff.domain.errors import Error
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.settings.opentelemetry import OpenTelemetry
@@ -35,6 +36,7 @@ app.command()(backup.restore)
 app.command()(backup.copy)
 app.command()(doctor.doctor)
 app.command()(exporting.export)
+history.app.command()(new_history)
 app.add_typer(history.app)
 app.add_typer(clickhouse.app)
 

@@ -17,7 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from flagstaff.domain.changes import Change
 from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect
+from flagstaff.storage.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.storage.revisions import note_committed
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 
 T = TypeVar("T")
 
@@ -27,8 +29,6 @@ log = structlog.get_logger(__name__)
 
 _NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
 
-CONFIGURATION_FILE = "flagstaff.sqlite"
-HISTORY_FILE = "history.sqlite"
 _ROWS_AT_ONCE = 16
 
 
@@ -78,6 +78,7 @@ class Database:
             self._history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL").execution_options(
                 **options
             )
+        self.health = StoreHealth(is_postgresql=self.is_postgresql)
         self._directory = data_directory
         self._files: dict[str, tuple[int, int] | None] = {}
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
@@ -90,8 +91,14 @@ class Database:
         """
         self._announce = announce
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the configuration's SQLite file does not exist."""
+        return not self.is_postgresql and not (self._directory / CONFIGURATION_FILE).exists()
+
     def note_files(self) -> None:
-        """Remember SQLite's files, so that `require_files` notices when one is deleted or replaced."""
+        """Look at SQLite's files, and remember them so that `require_files` notices when one is deleted or replaced."""
+        self.health.look_for_history(self._directory)
         if not self.is_postgresql:
             self._files = {name: _identity(self._directory / name) for name in (CONFIGURATION_FILE, HISTORY_FILE)}
 
@@ -110,7 +117,7 @@ class Database:
 
         Inside `shared_transaction` it is that transaction's, and sees what was written in it.
         """
-        with translated_errors():
+        with self.health.watching(CONFIGURATION), translated_errors():
             if shared := _joined():
                 yield shared.connection
                 return
@@ -132,7 +139,7 @@ class Database:
             return
         ended: Transaction | None = None
         try:
-            with translated_errors():
+            with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
                 async with self._writer.begin() as connection:
                     await dialect.limit_idle_write(connection)
@@ -169,14 +176,14 @@ class Database:
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:
         """A connection that reads the history in one consistent state."""
-        with translated_errors():
+        with self.health.watching(HISTORY), translated_errors():
             async with self._history_reader.begin() as connection:
                 yield connection
 
     @asynccontextmanager
     async def write_history(self) -> AsyncIterator[AsyncConnection]:
         """A transaction on the history. It never waits for a transaction on the configuration."""
-        with translated_errors():
+        with self.health.watching(HISTORY, writes=True), translated_errors():
             self.require_files(HISTORY_FILE)
             async with self._history_writer.begin() as connection:
                 await dialect.limit_idle_write(connection)

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from flagstaff.storage import sqlite_driver
+from flagstaff.storage import sqlite_driver, sqlite_files
 
 POOL_SIZE = 10
 READERS = 4
@@ -36,15 +36,22 @@ RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.In
 # or long transaction that was ended, refused logins, missing databases, deadlocks, missing privileges, insufficient
 # resources, a lock that was not granted in time, operator intervention, system errors.
 _OUTAGE_CLASSES = ("08", "25006", "25P03", "25P04", "28", "3D", "40", "42501", "53", "55P03", "57", "58")
+_DAMAGE_CODES = ("XX001", "XX002")  # damaged data, damaged index
+# Reading may still work: a read-only server, a full disk, an error of the disk.
+_REFUSED_WRITES = ("25006", "53100", "58030")
+_SQLITE_REFUSED_WRITES = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+)
 _SQLITE_OUTAGES = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
@@ -131,8 +138,11 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     """
     engine = create_async_engine(
         sqlite_url(path),
+        # Only migrations create the file: an empty one in place of one that is gone would hide the loss.
         # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
-        async_creator=partial(sqlite_driver.connect, path, niceness=0 if write else _READERS_NICENESS),
+        async_creator=partial(
+            sqlite_driver.connect, sqlite_files.existing(path), niceness=0 if write else _READERS_NICENESS
+        ),
         pool_size=1 if write else READERS,
         max_overflow=0,
         hide_parameters=True,  # errors are logged, and users' data must not be
@@ -252,9 +262,28 @@ def is_missing_object(error: Exception) -> bool:
     return isinstance(_driver_error(error), asyncpg.UndefinedObjectError)
 
 
+def is_damage(error: BaseException | None) -> bool:
+    """Whether an error means that the database has found its own data damaged."""
+    cause = _driver_error(error) if isinstance(error, Exception) else None
+    if isinstance(cause, asyncpg.PostgresError):
+        return cause.sqlstate in _DAMAGE_CODES
+    return sqlite_files.is_damage(cause)
+
+
+def refuses_writes(error: BaseException | None) -> bool:
+    """Whether an error means that the database cannot store anything, such as for lack of space."""
+    cause = _driver_error(error) if isinstance(error, Exception) else None
+    if isinstance(cause, asyncpg.PostgresError):
+        return cause.sqlstate in _REFUSED_WRITES
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    return isinstance(cause, sqlite3.Error) and code in _SQLITE_REFUSED_WRITES
+
+
 def is_outage(error: Exception) -> bool:
-    """Whether an error means that the database is unreachable, full or overloaded, and not that our SQL is wrong."""
+    """Whether an error means that the database is unreachable, full, overloaded or damaged: our SQL is not wrong."""
     if isinstance(error, (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, sa.exc.TimeoutError)):
+        return True
+    if is_damage(error):
         return True
     cause = _driver_error(error)
     if isinstance(cause, asyncpg.InvalidCachedStatementError):

@@ -1,5 +1,6 @@
 """Reads a database's state for diagnosis. Changes and creates nothing."""
 
+import asyncio
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,8 +10,9 @@ import sqlalchemy as sa
 
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import maintenance, tables
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.database import Database
 from flagstaff.storage.schema_state import current_revision, is_supported, known_revisions
+from flagstaff.storage.sqlite_files import HISTORY_FILE, State, find_damage, inspect_files, unusable_history
 
 _segments = tables.segments.c
 _history_query = sa.select(sa.func.sum(_segments.size), sa.func.min(_segments.first_time))
@@ -28,6 +30,7 @@ class Examination:
     evaluations: int
     oldest: datetime | None
     history_bytes: int
+    history_problem: str | None  # why it cannot be used, and what to do
 
     @property
     def is_newer(self) -> bool:
@@ -39,12 +42,14 @@ async def examine(url: str | None, data_directory: Path) -> Examination:
     """Examine a database.
 
     Raises:
-        Error: NOT_FOUND when it does not exist yet, UNAVAILABLE when it cannot be reached or is damaged.
+        Error: NOT_FOUND when it does not exist yet, CONFLICT when SQLite's configuration is missing or damaged,
+            UNAVAILABLE when it cannot be reached.
     """
     if url is None:
-        for name in (CONFIGURATION_FILE, HISTORY_FILE):
-            if not (data_directory / name).exists():
-                raise Error(Code.NOT_FOUND, f"{data_directory / name} does not exist")
+        found = inspect_files(data_directory)
+        if found.are_new:
+            raise Error(Code.NOT_FOUND, f"there is none in {data_directory}")
+        found.require_configuration()
     database = Database(url, data_directory)
     try:
         async with database.read() as connection:
@@ -53,10 +58,22 @@ async def examine(url: str | None, data_directory: Path) -> Examination:
             clock_lead = server.now - (began + time.time()) / 2
         revision = await current_revision(database)
         can_serve = await is_supported(database)
-        evaluations, oldest, size = await _measure_history(database) if can_serve else (0, None, 0)
+        problem = None if url else await asyncio.to_thread(_find_history_problem, data_directory)
+        can_measure = can_serve and problem is None
+        evaluations, oldest, size = await _measure_history(database) if can_measure else (0, None, 0)
     finally:
         await database.close()
-    return Examination(server, clock_lead, revision, known_revisions()[-1], can_serve, evaluations, oldest, size)
+    newest = known_revisions()[-1]
+    return Examination(server, clock_lead, revision, newest, can_serve, evaluations, oldest, size, problem)
+
+
+def _find_history_problem(data_directory: Path) -> str | None:
+    """Reads the whole history."""
+    found = inspect_files(data_directory)
+    if found.history_problem is not None or found.history is not State.FILLED:
+        return found.history_problem
+    damage = find_damage(data_directory / HISTORY_FILE)
+    return None if damage is None else unusable_history(f"{HISTORY_FILE} is damaged ({damage})")
 
 
 async def _measure_history(database: Database) -> tuple[int, datetime | None, int]:

@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.storage import dialect
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, translated_errors
+from flagstaff.storage.database import translated_errors
 from flagstaff.storage.schema_state import (
     configuration,
     is_newer_and_supported,
@@ -30,6 +30,7 @@ from flagstaff.storage.schema_state import (
     oldest_supported,
     present_revision,
 )
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
 
 Result = TypeVar("Result")
 
@@ -48,8 +49,9 @@ async def migrate(
     wanted. `force` allows a downgrade to drop what the revision cannot hold.
 
     Raises:
-        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated or for a
-            downgrade that would drop something, UNAVAILABLE while it cannot be reached. Then nothing has changed.
+        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated, for a
+            downgrade that would drop something, or when one of SQLite's files is missing or damaged, UNAVAILABLE while
+            it cannot be reached. Then nothing has changed.
     """
     files = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
     work = partial(migrate_connection, revision=revision, force=force)
@@ -57,6 +59,10 @@ async def migrate(
         if database_url is not None:
             return await _run_between_locks(database_url, files, work)
         with _alone(data_directory):
+            found = inspect_files(data_directory)
+            found.require_configuration()
+            if found.history_problem is not None:
+                raise Error(Code.CONFLICT, f"The database was not migrated: {found.history_problem}")
             if await _run(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):
                 return []
             # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.

@@ -73,12 +73,16 @@ def is_newer_and_supported(connection: sa.Connection) -> bool:
 
 async def current_revision(database: Database) -> str | None:
     """The revision that the database is at; None before the first."""
+    if database.is_missing:
+        return None
     async with database.read() as connection:
         return await connection.run_sync(present_revision)
 
 
 async def is_supported(database: Database) -> bool:
     """Whether this version of Flagstaff can serve from the database as it is."""
+    if database.is_missing:
+        return False
     async with database.read() as connection:
         return await connection.run_sync(_is_supported)
 

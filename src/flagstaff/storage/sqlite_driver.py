@@ -86,7 +86,7 @@ class Cursor:
 class Connection(aiosqlite.Connection):
     """An aiosqlite connection that creates `Cursor` objects."""
 
-    def __init__(self, path: Path, *, niceness: int = 0) -> None:
+    def __init__(self, path: Path | str, *, niceness: int = 0) -> None:
         """Opens no connection yet; awaiting the object does. Only explicit statements begin transactions."""
         super().__init__(partial(_open, path, niceness), _CHUNK_ROWS)
         self._thread.daemon = True  # as in SQLAlchemy: an open connection must not keep the process alive
@@ -125,17 +125,20 @@ class Connection(aiosqlite.Connection):
         return outcome
 
 
-async def connect(path: Path, *, niceness: int = 0) -> Connection:
-    """Connect to a file, which is created if it does not exist. On Linux, `niceness` is added to that of its thread."""
+async def connect(path: Path | str, *, niceness: int = 0) -> Connection:
+    """Connect to a file, which is created if it does not exist, or to the file that a URI names as the URI says.
+
+    On Linux, `niceness` is added to that of its thread.
+    """
     return await Connection(path, niceness=niceness)  # type: ignore[return-value]
 
 
-def _open(path: Path, niceness: int) -> sqlite3.Connection:
+def _open(path: Path | str, niceness: int) -> sqlite3.Connection:
     """Called in the connection's thread."""
     if niceness and sys.platform == "linux":  # elsewhere, priorities belong to processes
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, uri=isinstance(path, str))
 
 
 def _begin_to_write(connection: sqlite3.Connection) -> sqlite3.Cursor:

@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ router = APIRouter(tags=["Health"])
 
 
 SHARED_SECONDS = 1.0
+Part = Literal["evaluations", "writes", "history"]
 
 T = TypeVar("T")
 
@@ -64,14 +65,21 @@ async def health() -> Response:
 
 
 @router.head("/ready", include_in_schema=False)
-@router.get("/ready", response_model=StatusOut, responses=problems(503))
-async def ready(request: Request) -> Response:
-    """The database can be reached and is migrated. Evaluations are answered from memory even when it is not.
+@router.get("/ready", response_model=StatusOut, responses=problems(400, 503))
+async def ready(request: Request, part: Annotated[Part | None, Query(alias="for")] = None) -> Response:
+    """Everything works, or else 503 with what does not in `detail`, and what does in `works`.
+
+    With `for`, only this matters: `evaluations`, which are answered from memory even while the database is away;
+    `writes`, which are changes; or `history`, to which evaluations are recorded.
 
     The answer is at most a second old, but that the server is stopping is told at once.
     """
     request.app.state.require_staying()
-    await request.app.state.readiness()
+    try:
+        await request.app.state.readiness()
+    except Error as error:
+        if part is None or not error.extensions["works"][part]:
+            raise
     return json_response({"status": "ready"})
 
 

@@ -12,9 +12,10 @@ from flagstaff.storage.backup.dump import open_dump
 from flagstaff.storage.backup.forms import newest_forms
 from flagstaff.storage.backup.load import load
 from flagstaff.storage.backup.reading import open_backup
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, Database
+from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
 from flagstaff.storage.schema_state import is_supported, known_revisions
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.storage.backup.conftest import BackUp, nobody
 from tests.support.contents import contents, fill_every_table
 from tests.support.postgres import PostgresServer

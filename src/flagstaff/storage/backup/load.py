@@ -9,9 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import dialect, maintenance
 from flagstaff.storage.backup.forms import Progress, Source, TableForm, newest_forms
-from flagstaff.storage.database import CONFIGURATION_FILE, HISTORY_FILE, translated_errors
+from flagstaff.storage.database import translated_errors
 from flagstaff.storage.migrate import migrate_connection
 from flagstaff.storage.schema_state import known_revisions, present_revision
+from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 
 
 async def load(

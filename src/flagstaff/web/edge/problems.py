@@ -44,6 +44,9 @@ class ProblemDocument(BaseModel):
     missing: list[str] | None = Field(
         default=None, description="The names of the instances that have not confirmed the change."
     )
+    works: dict[str, bool] | None = Field(
+        default=None, description="Of `/ready`: which of `evaluations`, `writes` and `history` work nevertheless."
+    )
 
 
 _DESCRIPTIONS = {
