@@ -765,11 +765,15 @@ async def prepare(settings: Settings, workers: int) -> None:
 
 async def _migrate_unless_supported(database: Database, settings: Settings) -> None:
     """Migrate a database unless it can be served as it is, even without its history."""
-    if settings.database_url is None:
-        inspect_files(settings.data_dir).require_configuration()
+    _require_configuration(settings)
     if not await is_supported(database):
         await database.close()  # no other connection may have the files open
         await _migrate(settings)
+
+
+def _require_configuration(settings: Settings) -> None:
+    if settings.database_url is None:
+        inspect_files(settings.data_dir).require_configuration()
 
 
 async def _migrate(settings: Settings) -> None:
@@ -794,6 +798,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
     """
     flagstaff = Flagstaff(settings)
     try:
+        _require_configuration(settings)
         if not await is_supported(flagstaff.database):
             await flagstaff.database.close()  # no other connection may have the files open
             await _migrate_alone(settings)

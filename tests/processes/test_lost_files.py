@@ -18,6 +18,7 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
 PAGE = 4096
+ROLL_UP_RESTARTS = 'flagstaff_task_restarts_total{task="history-roll-up"}'
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off"}
 
 
@@ -117,9 +118,10 @@ async def assert_nothing_is_dropped(caller: RemoteCaller, project: Json, *, user
     """While the history cannot be used: longer than the five attempts that a refused batch gets."""
     for number in range(users):
         await evaluate(caller, project, f"during-{number}")
-    async with asyncio.timeout(30):
-        while (found := await metrics(caller))["flagstaff_history_waiting"] < users:
+    async with asyncio.timeout(30):  # the roll-up begins after five seconds
+        while (found := await metrics(caller)).get(ROLL_UP_RESTARTS, 0) < 2:
             await asyncio.sleep(0.05)
+    assert found["flagstaff_history_waiting"] == users
     assert found["flagstaff_history_dropped_total"] == 0
     assert found['flagstaff_store_up{store="history"}'] == 0
     assert found['flagstaff_store_up{store="configuration"}'] == 1

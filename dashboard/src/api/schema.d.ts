@@ -5263,6 +5263,14 @@ export interface components {
              * @default null
              */
             missing?: string[] | null;
+            /**
+             * Works
+             * @description Of `/ready`: which of `evaluations`, `writes` and `history` work nevertheless.
+             * @default null
+             */
+            works?: {
+                [key: string]: boolean;
+            } | null;
         };
         /**
          * ProjectFlagOut
