@@ -114,7 +114,9 @@ async def test_a_database_of_a_newer_version_that_supports_this_one_is_fine(stor
 
 def test_a_damaged_database_fails(sqlite: Store) -> None:
     (sqlite.data_directory / CONFIGURATION_FILE).write_bytes(b"SQLite format 3\0" + os.urandom(4096))
-    assert examine_and_log(sqlite.environ)["database"]["status"] == "FAIL"
+    found = examine(sqlite.environ, status=1)["database"]
+    assert found["found"].endswith("flagstaff.sqlite is damaged")
+    assert "flagstaff restore FILE" in found["advice"]
 
 
 def test_an_unreachable_database_fails_with_the_reason(data_directory: Path) -> None:
