@@ -258,7 +258,7 @@ class Flagstaff:
             has_all=settings.history_attributes == "all",
         )
         retention = timedelta(days=settings.history_retention_days)
-        self._reports = ApplicationReports(self.database, now, retention)
+        self._reports = ApplicationReports(self.database, now, retention, settings.max_reported_counts_per_hour)
         self.applications = Applications(self._store_reports, self._supervisor, now)
         self.streams, self.sink = self._make_streams(now), self._make_sink(now)
         self.idle_projects = self._make_idle_projects(source)
@@ -643,8 +643,8 @@ class Flagstaff:
     async def _publish_figures(self) -> None:
         self.metrics.publish()
 
-    async def _store_reports(self, noted: Noted) -> None:
-        await self._reports.store(noted.connections, noted.reports, noted.asked)
+    async def _store_reports(self, noted: Noted) -> int:
+        return await self._reports.store(noted.connections, noted.reports, noted.asked)
 
     async def _purge_history(self) -> None:
         await self._upkeep.purge()
@@ -705,7 +705,7 @@ class Flagstaff:
             "streams_dropped", "Streams closed because clients read too slowly.", lambda: streams.dropped
         )
         export.add_counter("streams_refused", "Streams refused because too many were open.", lambda: streams.refused)
-        export.add_counter("reports_dropped", "Reported flags that were refused.", lambda: applications.dropped)
+        export.add_counter("reports_dropped", "Reported counts that were not stored.", lambda: applications.dropped)
         if sink := self.sink:
             export.add_counter("clickhouse_sent", "Evaluations copied to ClickHouse.", lambda: sink.sent)
             export.add_counter("clickhouse_failures", "Attempts to copy that failed.", lambda: sink.failures)

@@ -4044,6 +4044,11 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
+            /**
+             * Dropped
+             * @description How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more than are kept.
+             */
+            dropped: number;
             /** Hours */
             hours: components["schemas"]["ReportedHourOut"][];
         };
@@ -5486,6 +5491,11 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
+            /**
+             * Dropped
+             * @description How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more than are kept.
+             */
+            dropped: number;
             /**
              * Flags
              * @description By flag and application; the first 10,000 counts.

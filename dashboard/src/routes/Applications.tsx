@@ -55,7 +55,7 @@ function Contents() {
           <Part title={texts.instances} intro={outage ? connection.unknown : texts.instancesIntro(current, total)}>
             {total > 0 && <Instances connections={connections} now={instances.dataUpdatedAt} />}
           </Part>
-          <Part title={texts.reports} intro={texts.reportsIntro} without={texts.noReports}>
+          <Part title={texts.reports} intro={texts.reportsIntro(reports.data.dropped)} without={texts.noReports}>
             {reports.data.flags.length > 0 && (
               <Sheet
                 label={texts.reports}

@@ -18,7 +18,11 @@ export const applications = {
   streams: "told at once",
   due: (seconds: number) => `asks within ${seconds.toLocaleString("en")} s`,
   reports: "Reported in the last 24 hours",
-  reportsIntro: "Counted by the applications, in hours. They do not say for whom a flag was on, nor why.",
+  reportsIntro: (dropped: number) => {
+    const intro = "Counted by the applications, in hours. They do not say for whom a flag was on, nor why.";
+    if (dropped === 0) return intro;
+    return `${intro} ${dropped.toLocaleString("en")} counts are missing, because the applications reported more different ones than are kept.`;
+  },
   noReports: "No application has reported anything in the last 24 hours.",
   flag: "Flag",
   yes: "On",

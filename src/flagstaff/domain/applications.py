@@ -50,17 +50,29 @@ class FlagCounts:
     variants: Mapping[str, int] = field(default_factory=dict)
 
 
+def size_of(counts: FlagCounts) -> int:
+    """How many counts a flag's part of a report has: those of its results and variants, at least one."""
+    return max(1, (counts.yes > 0) + (counts.no > 0) + len(counts.variants))
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What an instance of an application counted in a window of time, by flag.
 
-    `window` is a digest of the window and of who sent it; a client may send the same window twice.
+    `window` is a digest of the window and of who sent it; a client may send the same window twice. `dropped` is the
+    number of further counts that the report had.
     """
 
     environment_id: UUID
     client: Client
     window: bytes
     counts: Mapping[str, FlagCounts]
+    dropped: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many counts it has."""
+        return sum(map(size_of, self.counts.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ WRITE_SECONDS = 1.0
 REFRESH_SECONDS = 60.0
 """How often an open stream is written as heard of. The store forgets to count it as open some time later."""
 CONNECTIONS_MAX = 1_000  # for each environment
-WAITING_FLAGS_MAX = 50_000
+WAITING_COUNTS_MAX = 50_000
 MISSING_MAX = 1_000  # different flags that an environment does not have and that are noted within an hour
 _REFRESH = timedelta(seconds=REFRESH_SECONDS)
 _FORGET = timedelta(minutes=10)
@@ -47,18 +47,21 @@ class Applications:
     """What applications said since the last write, and the instances that were heard of lately."""
 
     def __init__(
-        self, write: Callable[[Noted], Awaitable[None]], supervisor: Supervisor, now: Callable[[], datetime]
+        self, write: Callable[[Noted], Awaitable[int]], supervisor: Supervisor, now: Callable[[], datetime]
     ) -> None:
-        """`write` stores what was collected. It gets the reports again if it raised an Error, which may pass."""
+        """`write` stores what was collected, and returns how many counts it dropped because there were too many.
+
+        It gets the reports again if it raised an Error, which may pass.
+        """
         self.dropped = 0
-        """How many flags of reports were not counted, because the store did not accept them or those before."""
+        """How many counts of reports were not stored: they were too many, or the store did not accept those before."""
         self._write = write
         self._supervisor = supervisor
         self._now = now
         self._known: defaultdict[UUID, OrderedDict[tuple[str, str], Connection]] = defaultdict(OrderedDict)
         self._changed: set[tuple[UUID, tuple[str, str]]] = set()
         self._reports: list[Report] = []
-        self._waiting_flags = 0
+        self._waiting_counts = 0
         self._asked: Counter[AskedFlag] = Counter()
         self._missing: defaultdict[UUID, set[str]] = defaultdict(set)
         self._missing_since = now()
@@ -73,17 +76,18 @@ class Applications:
         try:
             await self.write()
         except Error as error:
-            log.warning("reports_lost", flags=self._waiting_flags, reason=error.message)
+            log.warning("reports_lost", counts=self._waiting_counts, reason=error.message)
 
-    def require_room(self, flags: int) -> None:
-        """Raise Error UNAVAILABLE if a report of this many flags cannot be kept, so that its client sends it again."""
-        if self._waiting_flags + flags > WAITING_FLAGS_MAX:
-            self.dropped += flags
+    def require_room(self, counts: int) -> None:
+        """Raise Error UNAVAILABLE if a report of this many counts cannot be kept, so that its client sends it again."""
+        if self._waiting_counts + counts > WAITING_COUNTS_MAX:
+            self.dropped += counts
             raise unavailable("Reports cannot be stored right now. Send this one again later.")
 
     def note_report(self, report: Report) -> None:
         """Count a report; `require_room` must have been called."""
-        self._waiting_flags += len(report.counts)
+        self._waiting_counts += report.size
+        self.dropped += report.dropped
         self._reports.append(report)
 
     def note_asked(self, environment_id: UUID, flag_key: str, *, exists: bool) -> None:
@@ -118,19 +122,19 @@ class Applications:
         self._changed, self._reports, self._asked = set(), [], Counter()
         # An instance whose write failed may have made room for another in the meantime.
         connections = [known for environment_id, key in changed if (known := self._known[environment_id].get(key))]
-        flags = sum(len(report.counts) for report in reports)
+        counts = sum(report.size for report in reports)
         try:
-            await self._write(Noted(connections, reports, asked))
+            self.dropped += await self._write(Noted(connections, reports, asked))
         except (Error, CancelledError):
             self._changed |= changed
             self._reports = reports + self._reports
             raise
         except Exception:
             # It would fail again each time, and nothing would be stored any more.
-            self._waiting_flags -= flags
-            self.dropped += flags
+            self._waiting_counts -= counts
+            self.dropped += counts
             raise
-        self._waiting_flags -= flags
+        self._waiting_counts -= counts
 
     def _is_listed(self, environment_id: UUID, key: str) -> bool:
         """Whether a flag that does not exist is one of those that are noted in this hour."""

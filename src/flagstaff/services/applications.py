@@ -1,11 +1,13 @@
 """Applications that evaluate flags themselves: which revision their instances have, and what they report."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from uuid import UUID
+
+import structlog
 
 from flagstaff.domain.applications import Connection, FlagCounts, Report
 from flagstaff.domain.changes import Actor
@@ -18,7 +20,10 @@ from flagstaff.storage.history import connections, reports
 from flagstaff.storage.history.reports import ASKED, NO, VARIANT, YES, CountKey, ReportedCount, hour_start
 from flagstaff.storage.revisions import find_revision
 
+log = structlog.get_logger(__name__)
+
 LISTED_MAX = 1_000
+COUNTS_AT_ONCE = 5_000  # in a transaction
 SUMS_MAX = 10_000
 REPORTED_MAX = timedelta(days=92)
 LISTED_FOR = timedelta(hours=1)
@@ -47,11 +52,15 @@ class ReportedFlag:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What was reported from `since` until `until`, which are whole hours."""
+    """What was reported from `since` until `until`, which are whole hours.
+
+    `dropped` is how many counts of the environment's flags are missing, because there were too many.
+    """
 
     since: datetime
     until: datetime
     flags: Sequence[ReportedFlag]
+    dropped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +87,33 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationReports:
-    """The use cases of what applications report."""
+    """The use cases of what applications report. An environment has at most `most_counts` different counts an hour."""
 
     database: Database
     now: Callable[[], datetime]
     retention: timedelta
+    most_counts: int
 
     async def store(
         self, seen: Sequence[Connection], reported: Sequence[Report], asked: Mapping[tuple[UUID, str], int]
-    ) -> None:
-        """Store what applications said. A report that was stored before is not counted again."""
+    ) -> int:
+        """Store what applications said, and return how many counts were dropped because there were too many.
+
+        A report that was stored before is not counted again. The transactions are short, so that evaluations and
+        deletions do not wait for long reports.
+        """
         now = self.now()
         counts = {CountKey(environment, key, "", "", ASKED): count for (environment, key), count in asked.items()}
         async with self.database.write_history() as connection:
             await connections.note_connections(connection, seen)
-            await reports.add_reports(connection, reported, now)
             await reports.add_counts(connection, counts, now)
+        dropped = 0
+        for some in _few_at_a_time(reported):
+            async with self.database.write_history() as connection:
+                dropped += await reports.add_reports(connection, some, now, self.most_counts)
+        if dropped:
+            log.warning("reported_counts_dropped", counts=dropped, most=self.most_counts)
+        return dropped
 
     async def list_connections(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Connected:
         """Which revision the instances have; raises Error NOT_FOUND, FORBIDDEN."""
@@ -114,7 +134,8 @@ class ApplicationReports:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
         async with self.database.read_history() as connection:
             found = await reports.sum_counts(connection, environment_id, start, end, SUMS_MAX)
-        return Reported(start, end, _by_flag(found))
+            dropped = await reports.sum_dropped(connection, environment_id, start, end)
+        return Reported(start, end, _by_flag(found), dropped)
 
     async def list_reports(
         self, actor: Actor, path: FlagPath, since: datetime | None, until: datetime | None
@@ -125,7 +146,8 @@ class ApplicationReports:
             flag = await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
         async with self.database.read_history() as connection:
             found = await reports.list_flag_counts(connection, path.environment_id, flag.key, start, end)
-        return Reported(start, end, _by_flag(found))
+            dropped = await reports.sum_dropped(connection, path.environment_id, start, end)
+        return Reported(start, end, _by_flag(found), dropped)
 
     async def find_usage(self, actor: Actor, project_id: UUID, environment_id: UUID, days: int) -> Usage:
         """Which flags were asked for by name in the last days; raises Error NOT_FOUND, FORBIDDEN."""
@@ -170,8 +192,24 @@ class ApplicationReports:
             # Read after what was reported, so an environment that is missing here was deleted.
             existing = await environments.list_environment_ids(connection)
         for environment_id in reported - existing:
-            async with self.database.write_history() as connection:
-                await reports.delete_reports(connection, environment_id)
+            more = True
+            while more:
+                async with self.database.write_history() as connection:
+                    more = await reports.delete_first_hour(connection, environment_id)
+
+
+def _few_at_a_time(reported: Sequence[Report]) -> Iterator[list[Report]]:
+    """The reports in parts that are short enough for a transaction."""
+    part: list[Report] = []
+    size = 0
+    for report in reported:
+        if part and size + report.size > COUNTS_AT_ONCE:
+            yield part
+            part, size = [], 0
+        part.append(report)
+        size += report.size
+    if part:
+        yield part
 
 
 def _by_flag(rows: Iterable[ReportedCount]) -> list[ReportedFlag]:

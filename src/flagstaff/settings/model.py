@@ -270,6 +270,14 @@ class Settings:
             _characters, "1000000", "The maximum number of characters of the variants of an environment's flags."
         )
     )
+    max_reported_counts_per_hour: int = field(
+        metadata=_read_by(
+            _quota,
+            "20000",
+            "The maximum number of different counts (of a result of a flag in an application) that are kept of what "
+            "applications report of an environment in an hour.",
+        )
+    )
     registration: Registration = field(
         metadata=_read_by(
             values.choice_parser(Registration),

@@ -7,7 +7,7 @@ import pytest
 
 from flagstaff.domain.applications import TEXT_MAX_LENGTH, Client, FlagCounts, Report, claimed
 from flagstaff.domain.errors import Error, unavailable
-from flagstaff.runtime.applications import CONNECTIONS_MAX, MISSING_MAX, WAITING_FLAGS_MAX, Applications, Noted
+from flagstaff.runtime.applications import CONNECTIONS_MAX, MISSING_MAX, WAITING_COUNTS_MAX, Applications, Noted
 from flagstaff.runtime.supervisor import Supervisor
 from tests.support.clock import Clock
 
@@ -21,10 +21,11 @@ class Store:
         self.written: list[Noted] = []
         self.is_away = False
 
-    async def write(self, noted: Noted) -> None:
+    async def write(self, noted: Noted) -> int:
         if self.is_away:
             raise unavailable()
         self.written.append(noted)
+        return 0
 
 
 @pytest.fixture
@@ -60,8 +61,8 @@ def test_a_text_is_kept_as_it_can_be_stored(text: str, kept: str) -> None:
 
 async def test_what_the_store_does_not_take_is_kept_and_bounded(applications: Applications, store: Store) -> None:
     store.is_away = True
-    applications.require_room(WAITING_FLAGS_MAX - 1)
-    applications.note_report(report(WAITING_FLAGS_MAX - 1))
+    applications.require_room(WAITING_COUNTS_MAX - 1)
+    applications.note_report(report(WAITING_COUNTS_MAX - 1))
     for _ in range(2):
         with pytest.raises(Error):
             await applications.write()
@@ -72,7 +73,7 @@ async def test_what_the_store_does_not_take_is_kept_and_bounded(applications: Ap
     store.is_away = False
     await applications.write()
     assert [len(each.reports) for each in store.written] == [1]
-    applications.require_room(WAITING_FLAGS_MAX)
+    applications.require_room(WAITING_COUNTS_MAX)
 
 
 async def test_nothing_is_written_when_there_is_nothing_new(applications: Applications, store: Store) -> None:
@@ -143,7 +144,7 @@ async def test_what_the_store_can_never_take_does_not_stop_what_follows(
         with pytest.raises(OverflowError):
             await applications.write()
     assert applications.dropped == 3
-    applications.require_room(WAITING_FLAGS_MAX)
+    applications.require_room(WAITING_COUNTS_MAX)
     applications.note_report(report(1))
     await applications.write()
     assert [len(each.reports) for each in store.written] == [1]

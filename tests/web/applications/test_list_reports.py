@@ -60,6 +60,7 @@ async def test_reports_are_added_up_by_flag_and_application(
     assert (await ada.get(f"{environment_path(environment)}/reports")).json() == {
         "since": "2026-11-19T11:00:00.000000Z",
         "until": "2026-11-20T12:00:00.000000Z",
+        "dropped": 0,
         "flags": [{**new, "yes": 4, "no": 8, "reported_at": second}, old],
     }
     by_hour = (await ada.get(f"{flag_path(flag)}/reports?since={first}&until={second}")).json()

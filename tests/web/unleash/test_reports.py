@@ -7,7 +7,8 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.applications import Client, FlagCounts, Report
-from flagstaff.runtime.applications import WAITING_FLAGS_MAX
+from flagstaff.runtime.applications import WAITING_COUNTS_MAX
+from flagstaff.web.sdk.unleash.reports import MAX_COUNTS
 from tests.support.api import Caller, Json, environment_path
 from tests.support.sdk_keys import KeyMaker
 from tests.web.unleash.conftest import CLIENT, Ask
@@ -158,9 +159,22 @@ async def test_what_a_client_claims_is_bounded(report: Ask, noted: list[Report])
     assert long.client.application == "a" * 100
 
 
+WIDE = {f"f{number}": {"yes": 1, "variants": {f"{each:x}": 1 for each in range(48)}} for number in range(400)}
+
+
+async def test_the_counts_of_variants_count_too(report: Ask, noted: list[Report]) -> None:
+    assert (await report("metrics", {**METRICS, "bucket": {**WINDOW, "toggles": WIDE}})).status_code == 202
+    edge = [{**EDGE_COUNTS, "featureName": key, **counts} for key, counts in WIDE.items()]
+    assert (await report("metrics/bulk", {**BATCH, "metrics": edge})).status_code == 202
+    for each in noted:
+        assert 4_900 < each.size <= MAX_COUNTS
+        assert each.size + each.dropped >= 400 * 49
+    assert len(noted) == 2
+
+
 async def test_a_report_that_cannot_be_kept_is_to_be_sent_again(report: Ask, flagstaff: Flagstaff) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(flagstaff.applications, "_waiting_flags", WAITING_FLAGS_MAX)
+        patch.setattr(flagstaff.applications, "_waiting_counts", WAITING_COUNTS_MAX)
         response = await report("metrics", METRICS)
     assert response.status_code == 503
     assert response.headers["retry-after"]

@@ -40,6 +40,16 @@ _remember = dialect.upsert(
 )
 
 
+_dropped = tables.dropped_reports.c
+_drop = dialect.upsert(
+    tables.dropped_reports,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=[_dropped.environment_id, _dropped.hour],
+        set_={"counts": _dropped.counts + insert.excluded.counts},
+    ),
+)
+
+
 class CountKey(NamedTuple):
     """What is counted: a result of a flag in an application. `ASKED` is counted without an application."""
 
@@ -78,18 +88,52 @@ def hour_start(hour: int) -> datetime:
     return moment(hour * _MICROSECONDS_AN_HOUR)
 
 
-async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at: datetime) -> int:
-    """Add reports to the counts, without those that were added before. Returns how many were new."""
+async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at: datetime, most: int) -> int:
+    """Add reports to the counts, without those that were added before.
+
+    Beyond `most` different counts of an environment in an hour, further ones are dropped. Their number is returned, and
+    stored with that of the counts that the reports themselves lack.
+    """
     added: Counter[CountKey] = Counter()
-    new = 0
+    lacking: Counter[UUID] = Counter()
     for report in sorted(reports, key=lambda each: each.window):  # in one order, so that instances cannot deadlock
         remembered = await connection.execute(_remember(connection), {"window": report.window, "reported_at": at})
         if remembered.first() is None:
             continue
-        new += 1
+        lacking[report.environment_id] += report.dropped
         await in_pieces(_adding(report, added))
+    dropped: Counter[UUID] = Counter()
+    for environment_id in {key.environment_id for key in added}:
+        for key in await _beyond(connection, environment_id, added, hour_of(at), most):
+            del added[key]
+            dropped[environment_id] += 1
     await add_counts(connection, added, at)
-    return new
+    await _note_dropped(connection, dropped + lacking, hour_of(at))
+    return dropped.total()
+
+
+async def _beyond(
+    connection: AsyncConnection, environment_id: UUID, added: Mapping[CountKey, int], hour: int, most: int
+) -> list[CountKey]:
+    """Which of the counts of an environment would be more than `most` in the hour."""
+    of_hour = _counts.environment_id == environment_id, _counts.hour == hour
+    present = sa.select(sa.func.count()).where(*of_hour, _counts.result != ASKED)
+    room = most - (await connection.execute(present)).scalar_one()
+    keys = [key for key in added if key.environment_id == environment_id]
+    if len(keys) <= room:
+        return []
+    known: set[tuple[str, ...]] = set()
+    for some in (keys[at : at + _ROWS_AT_ONCE] for at in range(0, len(keys), _ROWS_AT_ONCE)):
+        query = sa.select(*_by_flag).where(*of_hour, sa.tuple_(*_by_flag).in_([key[1:] for key in some]))
+        known.update(map(tuple, await connection.execute(query)))
+        await pause()
+    return [key for key in keys if key[1:] not in known][max(0, room) :]
+
+
+async def _note_dropped(connection: AsyncConnection, dropped: Mapping[UUID, int], hour: int) -> None:
+    for environment_id, counts in sorted(dropped.items()):  # in one order, so that instances cannot deadlock
+        row = {"environment_id": environment_id, "hour": hour, "counts": counts}
+        await connection.execute(_drop(connection), row)
 
 
 async def add_counts(connection: AsyncConnection, added: Mapping[CountKey, int], at: datetime) -> None:
@@ -134,6 +178,14 @@ async def sum_counts(
     return [ReportedCount(*row)._replace(times=int(row[-2])) for row in rows]  # a sum is a decimal in PostgreSQL
 
 
+async def sum_dropped(connection: AsyncConnection, environment_id: UUID, since: datetime, until: datetime) -> int:
+    """How many counts were dropped in these hours, because there were too many."""
+    is_between = _dropped.hour >= hour_of(since), _dropped.hour < hour_of(until)
+    query = sa.select(sa.func.coalesce(sa.func.sum(_dropped.counts), 0))
+    found = await connection.execute(query.where(_dropped.environment_id == environment_id, *is_between))
+    return int(found.scalar_one())
+
+
 async def list_flags_asked_for(
     connection: AsyncConnection, environment_id: UUID, since: datetime, limit: int
 ) -> Sequence[tuple[str, str, int, datetime]]:
@@ -164,17 +216,26 @@ async def find_asked(
 
 async def list_reported_environments(connection: AsyncConnection) -> set[UUID]:
     """The environments of which something was reported, whether or not they exist."""
-    return set((await connection.execute(sa.select(_counts.environment_id).distinct())).scalars())
+    both = sa.union(sa.select(_counts.environment_id), sa.select(_dropped.environment_id))
+    return set((await connection.execute(both)).scalars())
 
 
-async def delete_reports(connection: AsyncConnection, environment_id: UUID) -> None:
-    """Delete everything that was reported of an environment."""
-    await connection.execute(tables.reported_counts.delete().where(_counts.environment_id == environment_id))
+async def delete_first_hour(connection: AsyncConnection, environment_id: UUID) -> bool:
+    """Delete what was reported of an environment in the first hour that has some; whether there was one."""
+    first = sa.select(sa.func.min(_counts.hour)).where(_counts.environment_id == environment_id)
+    hour = (await connection.execute(first)).scalar_one()
+    if hour is None:
+        await connection.execute(tables.dropped_reports.delete().where(_dropped.environment_id == environment_id))
+        return False
+    of_hour = _counts.environment_id == environment_id, _counts.hour == hour
+    await connection.execute(tables.reported_counts.delete().where(*of_hour))
+    return True
 
 
 async def delete_reports_before(connection: AsyncConnection, oldest: datetime) -> None:
     """Delete the counts of the hours before a moment's."""
     await connection.execute(tables.reported_counts.delete().where(_counts.hour < hour_of(oldest)))
+    await connection.execute(tables.dropped_reports.delete().where(_dropped.hour < hour_of(oldest)))
 
 
 async def forget_windows(connection: AsyncConnection, before: datetime) -> None:

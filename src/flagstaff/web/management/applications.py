@@ -21,6 +21,12 @@ from flagstaff.web.management.schemas import Moment, Since, Until
 router = APIRouter(prefix=ENVIRONMENT, tags=["Applications"])
 
 
+_DROPPED = (
+    "How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more "
+    "than are kept."
+)
+
+
 class ConnectionOut(BaseModel):
     """An instance of an application. The names are what it says of itself."""
 
@@ -76,6 +82,7 @@ class ReportsOut(BaseModel):
 
     since: Moment
     until: Moment
+    dropped: int = Field(description=_DROPPED)
     flags: list[ReportedFlagOut] = Field(description="By flag and application; the first 10,000 counts.")
 
 
@@ -84,6 +91,7 @@ class FlagReportsOut(BaseModel):
 
     since: Moment
     until: Moment
+    dropped: int = Field(description=_DROPPED)
     hours: list[ReportedHourOut]
 
 
@@ -205,7 +213,7 @@ def _connection_view(connection: Connection, revision: int) -> dict[str, Any]:
 
 
 def _span_view(reported: Reported) -> dict[str, Any]:
-    return {"since": format_moment(reported.since), "until": format_moment(reported.until)}
+    return {"since": format_moment(reported.since), "until": format_moment(reported.until), "dropped": reported.dropped}
 
 
 def _flag_view(reported: ReportedFlag) -> dict[str, Any]:

@@ -143,7 +143,7 @@ class ClientRoute:
         return environment
 
     def _note(self, found: list[Report]) -> None:
-        self._applications.require_room(sum(len(each.counts) for each in found))
+        self._applications.require_room(sum(each.size for each in found))
         for each in found:
             self._applications.note_report(each)
 

@@ -1,18 +1,19 @@
 """What applications that evaluate flags themselves say about themselves, and what they have counted.
 
-All of it is what clients claim: texts are shortened, and numbers and lists are bounded. A report with more flags than
-are kept is accepted without the rest, because a client that is refused stops reporting.
+All of it is what clients claim: texts are shortened, and numbers and lists are bounded. A report with more counts than
+are kept is accepted without the rest, because a client that is refused stops reporting. The rest is counted.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from flagstaff.domain.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed
+from flagstaff.domain.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
 from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.keys import KEY_MAX_LENGTH
 from flagstaff.domain.variants import MAX_VARIANTS
@@ -20,6 +21,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.web.context import UNREADABLE
 
 MAX_FLAGS = 1_000
+MAX_COUNTS = 5_000  # of results and variants of these flags
 _MAX_INTERVAL_SECONDS = 86_400
 _EDGE = "unleash-edge"
 _encode = msgspec.json.Encoder().encode
@@ -106,31 +108,40 @@ def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) 
         sdk=sender.sdk or _short(metrics.sdk_version),
     )
     counts: dict[str, FlagCounts] = {}
-    for key, each in bucket.toggles.items():
-        if len(counts) == MAX_FLAGS:
+    read = size = 0
+    for key, each in islice(bucket.toggles.items(), MAX_FLAGS):
+        of_flag = _counts(each.yes, each.no, each.variants)
+        size += size_of(of_flag)
+        if size > MAX_COUNTS:
             break
-        counts[claimed(key, KEY_MAX_LENGTH)] = _counts(each.yes, each.no, each.variants)
+        counts[claimed(key, KEY_MAX_LENGTH)] = of_flag
+        read += 1
+    dropped = sum(map(_given, islice(bucket.toggles.values(), read, None)))
     window = [metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop]
-    return [Report(environment.environment_id, client, _digest(environment, _encode(window)), counts)]
+    return [Report(environment.environment_id, client, _digest(environment, _encode(window)), counts, dropped)]
 
 
 def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
     """What an Edge has collected from the applications behind it; raises Error INVALID."""
     batch = _decode(_read_batch, body)
     totals: defaultdict[str, dict[str, FlagCounts]] = defaultdict(dict)
-    kept = 0
+    kept = size = dropped = 0
     for each in batch.metrics:
         if each.environment != environment.environment_key:
             continue
         of_application = totals[_short(each.app_name) or UNNAMED]
         key = claimed(each.feature_name, KEY_MAX_LENGTH)
-        if key not in of_application:
-            if kept == MAX_FLAGS:
-                break
-            kept += 1
-        of_application[key] = _add(of_application.get(key), _counts(each.yes, each.no, each.variants or {}))
+        known = of_application.get(key)
+        of_flag = _add(known, _counts(each.yes, each.no, each.variants or {}))
+        more = size_of(of_flag) - (size_of(known) if known else 0)
+        if (known is None and kept == MAX_FLAGS) or size + more > MAX_COUNTS:
+            dropped += _given(each)
+            continue
+        kept += known is None
+        size += more
+        of_application[key] = of_flag
     sdk = sender.sdk or _EDGE
-    return [
+    found = [
         Report(
             environment.environment_id,
             Client(application, sender.instance or _EDGE, sender.connection, sdk),
@@ -140,12 +151,18 @@ def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) ->
         for application, counts in totals.items()
         if counts
     ]
+    return [replace(found[0], dropped=dropped), *found[1:]] if dropped else found
 
 
 def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
     kept = islice(variants.items(), MAX_VARIANTS)
     of_variants = {claimed(name, KEY_MAX_LENGTH): min(count, COUNT_MAX) for name, count in kept}
     return FlagCounts(min(yes, COUNT_MAX), min(no, COUNT_MAX), of_variants)
+
+
+def _given(counts: _Counts | _EdgeCounts) -> int:
+    """How many counts a report has of a flag."""
+    return max(1, (counts.yes > 0) + (counts.no > 0) + len(counts.variants or ()))
 
 
 def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
