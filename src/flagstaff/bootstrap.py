@@ -17,7 +17,7 @@ import structlog
 from flagstaff import __version__
 from flagstaff.clickhouse.client import ClickHouse
 from flagstaff.clickhouse.sender import Sender
-from flagstaff.domain.changes import Change
+from flagstaff.domain.changes import Committed
 from flagstaff.domain.errors import Code, Error, unavailable
 from flagstaff.domain.identities import CALLBACK_PATH
 from flagstaff.domain.instances import LeaseState, ListedInstance, Load, Report
@@ -48,7 +48,7 @@ from flagstaff.runtime.lease import Lease
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.runtime.load import LAG_BUCKETS, LoadMeter, memory_bytes
 from flagstaff.runtime.local_flags import LocalFlagsCache
-from flagstaff.runtime.propagation import changed_places, propagate
+from flagstaff.runtime.propagation import Propagation, changed_places
 from flagstaff.runtime.read_your_writes import ReadYourWrites
 from flagstaff.runtime.recorder import Recorder
 from flagstaff.runtime.sdk_keys import SdkKeys
@@ -229,6 +229,7 @@ class Flagstaff:
             load_project=source.load_project,
             load_environment=source.load_environment,
             load_key_hashes=source.load_key_hashes,
+            load_revisions=partial(load_revisions, self.database),
             supervisor=self._supervisor,
         )
         self.sdk_keys = SdkKeys(
@@ -249,8 +250,10 @@ class Flagstaff:
         )
         self._started_at = utc_now()
         self._instances = self._make_instances(settings.database_url, confirm_seconds)
-        self._history = History(self.database, now)
-        self._idempotency = Idempotency(self.database, now)
+        self._propagation = Propagation(
+            refresh=self.snapshots.refresh, catch_up=self.snapshots.catch_up, others=self._instances
+        )
+        self._history, self._idempotency = History(self.database, now), Idempotency(self.database, now)
         self._recorder = Recorder(
             write=self._history.record,
             spool=_spool(settings, worker),
@@ -451,9 +454,7 @@ class Flagstaff:
         cross_origin = CrossOrigin(self._settings.cors_origins)
         refuses = self._settings.when_cut_off == "refuse"
         translations = Translations(self._supervisor)
-        read_your_writes = ReadYourWrites(
-            self.snapshots, load_revisions=partial(load_revisions, self.database), supervisor=self._supervisor
-        )
+        read_your_writes = ReadYourWrites(self.snapshots, self._supervisor)
         doors = Doors(self.sdk_keys.find, state.limits)
         ofrep = Ofrep(self.sdk_keys, doors, evaluations, translations, read_your_writes)
         streaming = StreamingRoute(doors, self.local_flags, self.streams, self.applications)
@@ -584,17 +585,10 @@ class Flagstaff:
     def _is_following(self) -> bool:
         return self._instances is None or (self._instances.is_connected() and not self.lease.has_lapsed())
 
-    def _announce(self, changes: Sequence[Change]) -> Awaitable[None]:
-        return self._supervisor.spawn("announcement", self._propagate(changes))
-
-    async def _propagate(self, changes: Sequence[Change]) -> None:
-        instances, confirm = self._instances, None
-        if instances:
-            confirm = instances.confirm
-            if not self.database.is_postgresql:  # which tells them in the transaction
-                telling = self._supervisor.spawn("tell", instances.tell(changed_places(changes)))
-                confirm = partial(instances.confirm, telling=telling)
-        await propagate(changes, refresh=self.snapshots.refresh, confirm=confirm)
+    def _announce(self, committed: Committed) -> Awaitable[None]:
+        if self._instances and not self.database.is_postgresql:  # which tells them in the transaction
+            self._supervisor.start("tell", self._instances.tell(changed_places(committed.changes)))
+        return self._supervisor.spawn("announcement", self._propagation.propagate(committed))
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
         await self._mail(password_reset, email, token)

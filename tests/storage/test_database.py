@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.domain.changes import Actor, Change, Scope, change_of
+from flagstaff.domain.changes import Actor, Change, Committed, Scope, change_of
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.accounts import create_account, find_account
@@ -38,12 +38,12 @@ class Listener:
         self.begun = asyncio.Event()
         database.announce_to(self._hear)
 
-    async def _hear(self, changes: Sequence[Change]) -> None:
+    async def _hear(self, committed: Committed) -> None:
         self.begun.set()
         await self.go_on.wait()
         async with self.database.read() as connection:
             self.saw_the_commit = await find_account(connection, ACCOUNT.id) is not None
-        self.heard.extend(changes)
+        self.heard.extend(committed.changes)
         if self.error:
             raise self.error
 
@@ -297,7 +297,7 @@ async def test_other_tasks_take_no_part_in_a_shared_transaction(database: Databa
         async with database.transaction() as transaction:
             seen.append(transaction)
 
-    async def hear(_: Sequence[Change]) -> None:
+    async def hear(_: Committed) -> None:
         await note()
 
     database.announce_to(hear)

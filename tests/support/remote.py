@@ -22,8 +22,10 @@ class RemoteCaller(Caller):
 
     def __init__(self, url: str) -> None:
         hooks = {"response": [check_manners]}
+        # Longer than HTTPX's five seconds: the next connection may be to another worker.
+        limits = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_LONG_SECONDS)
         httpx.AsyncClient.__init__(
-            self, base_url=url, verify=no_certificates(), timeout=_LONG_SECONDS, event_hooks=hooks
+            self, base_url=url, verify=no_certificates(), timeout=_LONG_SECONDS, event_hooks=hooks, limits=limits
         )
 
     async def sign_up(self, email: str = "ada@example.com") -> None:

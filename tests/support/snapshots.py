@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 from uuid import UUID
 
+from flagstaff.domain.revisions import Revision
 from flagstaff.domain.sdk_keys import KeyInForce, hash_sdk_key
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
@@ -28,6 +29,7 @@ class World:
         self.project = make_project()
         self.environments = {key: make_environment(self.project.id, key=key) for key in ENVIRONMENTS}
         self.enabled = dict.fromkeys(ENVIRONMENTS, False)
+        self.revisions = dict.fromkeys(ENVIRONMENTS, 0)
         self.sdk_keys_of: dict[str, dict[bytes, KeyInForce]] = {key: {} for key in ENVIRONMENTS}
         self.exists = True
         self.loads: list[str] = []  # one entry for each load that has begun
@@ -38,6 +40,7 @@ class World:
             load_project=self.load_project,
             load_environment=self.load_environment,
             load_key_hashes=self.load_key_hashes,
+            load_revisions=self.load_revisions,
             supervisor=Supervisor(),
         )
         self.now = AT
@@ -56,6 +59,7 @@ class World:
 
     def commit(self, enabled: bool, key: str = "production") -> None:
         self.enabled[key] = enabled
+        self.revisions[key] = max(self.revisions.values()) + 1
 
     async def refresh(self, key: str | None = "production") -> None:
         await self.snapshots.refresh(self.project.id, self.environments[key].id if key else None)
@@ -86,6 +90,12 @@ class World:
         known = key and project_id == self.project.id
         return await self._load(key or "gone", lambda: self._read_environment(key) if known else None)
 
+    async def load_revisions(self, project_id: UUID) -> dict[UUID, Revision]:
+        if not self.exists or project_id != self.project.id:
+            return {}
+        latest = max(self.revisions.values())
+        return {each.id: Revision(self.revisions[key], latest) for key, each in self.environments.items()}
+
     async def _load(self, name: str, read: Callable[[], Loaded]) -> Loaded:
         """What is committed when the load begins, delivered when the test lets it."""
         self.loads.append(name)
@@ -104,7 +114,8 @@ class World:
     def _read_environment(self, key: str) -> EnvironmentSnapshot:
         environment = self.environments[key]
         flag = TargetedFlag(make_flag(environment, enabled=self.enabled[key]))
-        return replace(compile_environment(environment, [flag]), sdk_keys=dict(self.sdk_keys_of.get(key, {})))
+        compiled = compile_environment(environment, [flag])
+        return replace(compiled, sdk_keys=dict(self.sdk_keys_of.get(key, {})), revision=self.revisions.get(key, 0))
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -1,7 +1,7 @@
 """Changes: every write is recorded in the audit trail, and announced so that snapshots stay up to date."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -104,6 +104,18 @@ class Change:
     def affects_evaluations(self) -> bool:
         """Whether snapshots must be loaded again: accounts, roles and views are in no snapshot."""
         return not self.action.startswith(_IN_NO_SNAPSHOT)
+
+
+class Committed(NamedTuple):
+    """What a transaction has written, and the state in which it found the projects that it was to change.
+
+    `found` has the revision of each project that it has locked for a write, and `left` of those that it has changed;
+    None stands for a project that has been deleted.
+    """
+
+    changes: Sequence[Change]
+    found: Mapping[UUID, int | None]
+    left: Mapping[UUID, int | None]
 
 
 @dataclass(frozen=True, slots=True)

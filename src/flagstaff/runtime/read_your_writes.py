@@ -5,11 +5,9 @@ answer from an older state; a request that names the revision it has seen gets t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
 from uuid import UUID
 
 from flagstaff.domain.errors import Error, unavailable
-from flagstaff.domain.revisions import Revision
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.runtime.shared_tasks import SharedTasks
 from flagstaff.runtime.snapshots import Snapshots
@@ -18,16 +16,12 @@ from flagstaff.runtime.supervisor import Supervisor
 WAIT_SECONDS = 1.0
 """For how long a request waits."""
 
-LoadRevisions = Callable[[UUID], Awaitable[Mapping[UUID, Revision]]]
-"""Loads the revisions of a project's environments by their ids; sees everything that was committed before the call."""
-
 
 class ReadYourWrites:
     """Finds out whether the snapshots have a revision, and loads those that do not."""
 
-    def __init__(self, snapshots: Snapshots, *, load_revisions: LoadRevisions, supervisor: Supervisor) -> None:
+    def __init__(self, snapshots: Snapshots, supervisor: Supervisor) -> None:
         self._snapshots = snapshots
-        self._load_revisions = load_revisions
         # By project: a revision whose changes its snapshot has, even if none of its environments has this number.
         self._reached: dict[UUID, int] = {}
         self._checks: SharedTasks[UUID, None] = SharedTasks(supervisor, "revision check")
@@ -58,13 +52,9 @@ class ReadYourWrites:
 
     async def _check(self, project_id: UUID) -> None:
         """Note up to which revision the snapshot has all changes, loading it again if it lacks some."""
-        committed = await self._load_revisions(project_id)
-        loaded = self._snapshots.loaded.get(project_id)
-        served = {each.environment_id: each.revision for each in loaded.environments.values()} if loaded else {}
-        if any(served.get(key, -1) < each.environment for key, each in committed.items()):
-            await self._snapshots.refresh(project_id)
-        for each in committed.values():
-            self._reached[project_id] = max(each.project, self._reached.get(project_id, 0))
+        revision = await self._snapshots.catch_up(project_id)
+        if revision is not None:
+            self._reached[project_id] = max(revision, self._reached.get(project_id, 0))
 
     def _swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
         if project is None:

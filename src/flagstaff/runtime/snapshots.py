@@ -7,7 +7,7 @@ rest.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from flagstaff.domain.errors import Error, unavailable
+from flagstaff.domain.revisions import Revision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.shared_tasks import SharedTasks
 from flagstaff.runtime.supervisor import Supervisor
@@ -31,8 +32,11 @@ class Snapshots:
         load_project: Callable[[UUID], Awaitable[ProjectSnapshot | None]],
         load_environment: Callable[[UUID, UUID], Awaitable[EnvironmentSnapshot | None]],
         load_key_hashes: Callable[[UUID], Awaitable[frozenset[bytes] | None]],
+        load_revisions: Callable[[UUID], Awaitable[Mapping[UUID, Revision]]],
         supervisor: Supervisor,
     ) -> None:
+        """`load_revisions` returns those of a project's environments, by id."""
+        self._load_revisions = load_revisions
         self._load_project = load_project
         self._load_environment = load_environment
         self._load_key_hashes = load_key_hashes
@@ -41,6 +45,7 @@ class Snapshots:
         self._key_observers: list[Callable[[UUID, frozenset[bytes]], None]] = []
         self._asked: set[UUID] = set()
         self._demanded: set[UUID] = set()  # projects that are to be loaded, because a request waits for them
+        self._keys_read_at: dict[UUID, int] = {}  # the revisions of projects that are not loaded, when their keys were
         self._supervisor = supervisor
         self._first_loads: SharedTasks[UUID, None] = SharedTasks(supervisor, "load")
         self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}  # loads that have not begun
@@ -111,12 +116,45 @@ class Snapshots:
             return None
         return self.loaded.pop(project_id, None)
 
+    async def catch_up(self, project_id: UUID) -> int | None:
+        """Serve what is committed to a project, whether or not this process has been told of it.
+
+        Only what differs is loaded. Returns the project's revision, whose changes are all served; None if it has no
+        environments or does not exist.
+
+        Raises:
+            Error: As `refresh`.
+        """
+        committed = await self._load_revisions(project_id)
+        await self._finish_loads(project_id)
+        revision = max((each.project for each in committed.values()), default=None)
+        loaded = self.loaded.get(project_id)
+        if loaded is None or revision is None:
+            if revision is None or self._keys_read_at.get(project_id) != revision:
+                await self.refresh(project_id)
+            return revision
+        revisions = {key: each.environment for key, each in committed.items()}
+        served = {each.environment_id: each.revision for each in loaded.environments.values()}
+        differing = {key for key, _ in revisions.items() ^ served.items()}
+        if differing:
+            await self.refresh(project_id, differing.pop() if len(differing) == 1 else None)
+        return revision
+
     async def is_served(self, project_id: UUID) -> bool:
-        """Wait for the loads that have been requested, and return whether this instance serves their state."""
-        unfinished = self._unfinished.get(project_id)
-        if unfinished:
-            await asyncio.wait(tuple(unfinished))
+        """Return whether this instance serves what is committed to a project, after it has loaded what it lacked."""
+        await self._finish_loads(project_id)
+        if project_id in self.stale:
+            return False  # `retry` tries again
+        try:
+            await self.catch_up(project_id)
+        except Error:
+            return False
         return project_id not in self.stale
+
+    async def _finish_loads(self, project_id: UUID) -> None:
+        """Wait for the loads that have been requested."""
+        if unfinished := self._unfinished.get(project_id):
+            await asyncio.wait(tuple(unfinished))
 
     async def refresh_each(self, project_ids: Iterable[UUID]) -> None:
         """Load projects again, one by one. One that cannot be loaded becomes stale and does not stop the others."""
@@ -179,15 +217,18 @@ class Snapshots:
         self._put(project_id, replace(loaded, environments=others))
 
     async def _reload_key_hashes(self, project_id: UUID) -> None:
+        revisions = await self._load_revisions(project_id)  # before the keys, which may be newer
         hashes = await self._load_key_hashes(project_id)
         if hashes is None:
             self._put(project_id, None)
             return
+        self._keys_read_at[project_id] = max((each.project for each in revisions.values()), default=0)
         for observer in self._key_observers:
             observer(project_id, hashes)
 
     def _put(self, project_id: UUID, snapshot: ProjectSnapshot | None) -> None:
         self._demanded.discard(project_id)
+        self._keys_read_at.pop(project_id, None)
         if snapshot is None:
             self.loaded.pop(project_id, None)
         else:

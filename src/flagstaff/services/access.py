@@ -119,7 +119,7 @@ async def open_live_flag(
 
 
 async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool) -> tuple[Project, Member]:
-    find = projects.find_project_for_update if for_update else projects.find_project
+    find = projects.open_project_for_update if for_update else projects.find_project
     project = await find(connection, project_id)
     # A statement after the lock, so that it sees a role that changed while this transaction waited for the lock.
     member = await members.find_member(connection, project_id, actor.account_id) if actor.account_id else None

@@ -19,7 +19,7 @@ from flagstaff.services.access import open_member
 from flagstaff.storage import idempotency, projects
 from flagstaff.storage.database import Connection, Database, Transaction
 from flagstaff.storage.idempotency import Outcome, Place, StoredAnswer
-from flagstaff.storage.revisions import find_project_revision
+from flagstaff.storage.revisions import find_project_revision, note_found
 
 KEY_LIFETIME = timedelta(hours=24)
 KEYS_PER_ACCOUNT = 10_000
@@ -91,10 +91,8 @@ class Idempotency:
             await _check_again(connection, actor, stored)
             if stored.outcome is Outcome.DROPPED:
                 raise Error(Code.CONFLICT, _GONE)
-            # Announced again but not recorded: the first request may have ended before every instance had confirmed it.
-            transaction.changes.append(_announcement(actor, stored, now))
-            if stored.project_id is not None:
-                transaction.revision = await find_project_revision(connection, stored.project_id)
+            if stored.project_id is not None:  # the first request may have ended before its state was served everywhere
+                note_found(connection, stored.project_id, await find_project_revision(connection, stored.project_id))
             return Answer(stored.status, stored.body, is_replayed=True)
 
     async def purge(self) -> None:
@@ -147,13 +145,6 @@ def _common_scope(changes: Sequence[Change]) -> Scope:
     first = changes[0].scope
     is_one = all(change.scope.environment_id == first.environment_id for change in changes)
     return Scope(first.project_id, first.environment_id if is_one else None)
-
-
-def _announcement(actor: Actor, stored: StoredAnswer, now: datetime) -> Change:
-    resource_id = stored.environment_id or stored.project_id or actor.account_id
-    assert resource_id is not None
-    scope = Scope(stored.project_id, stored.environment_id)
-    return Change(now, actor, "request.replayed", resource_id, scope, before=None, after=None)
 
 
 def _too_many(oldest: datetime, now: datetime) -> Error:

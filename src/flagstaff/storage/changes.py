@@ -126,7 +126,8 @@ async def _announce(transaction: Transaction, change: Change) -> None:
     if change.affects_evaluations:
         await notify_change(transaction.connection, transaction.instance, change.scope)
         transaction.changes.append(change)
-        transaction.revision = await advance(transaction.connection, change.scope) or transaction.revision
+        assert change.scope.project_id is not None
+        transaction.left[change.scope.project_id] = await advance(transaction.connection, change.scope)
 
 
 def _row(change: Change) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -9,16 +9,17 @@ from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
+from uuid import UUID
 
 import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from flagstaff.domain.changes import Change
+from flagstaff.domain.changes import Change, Committed
 from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect
 from flagstaff.storage.health import CONFIGURATION, HISTORY, StoreHealth
-from flagstaff.storage.revisions import note_committed
+from flagstaff.storage.revisions import FOUND, note_committed
 from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 
 T = TypeVar("T")
@@ -36,15 +37,21 @@ _ROWS_AT_ONCE = 16
 class Transaction:
     """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them.
 
-    `revision` is the latest that `record` has given; None if nothing that affects evaluations has changed. `change` is
-    the number of the latest change.
+    `found` and `left` are those of `Committed`: the revisions of the projects when they were locked, and those that
+    `record` has given. `change` is the number of the latest change.
     """
 
     connection: AsyncConnection
     instance: str
     changes: list[Change] = field(default_factory=list)
-    revision: int | None = None
+    found: dict[UUID, int | None] = field(default_factory=dict)
+    left: dict[UUID, int | None] = field(default_factory=dict)
     change: int | None = None
+
+    @property
+    def revision(self) -> int | None:
+        """That of the project that was changed last, or else found last; None without one, or if it was deleted."""
+        return next(reversed((self.left or self.found).values()), None)
 
 
 # With the task that shares it: a task that is created inside inherits the variable, but must not join.
@@ -82,12 +89,14 @@ class Database:
         self._directory = data_directory
         self._files: dict[str, tuple[int, int] | None] = {}
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
-        self._announce: Callable[[Sequence[Change]], Awaitable[None]] | None = None
+        self._announce: Callable[[Committed], Awaitable[None]] | None = None
 
-    def announce_to(self, announce: Callable[[Sequence[Change]], Awaitable[None]]) -> None:
-        """Await `announce` with the changes of each transaction, after its commit and before it returns.
+    def announce_to(self, announce: Callable[[Committed], Awaitable[None]]) -> None:
+        """Await `announce` with what each transaction has left, after its commit and before it returns.
 
-        Its exceptions reach the caller of the transaction, although the changes are stored.
+        It is also called for a transaction that was to change a project and changed nothing: what it found there may
+        have been committed a moment ago. Its exceptions reach the caller of the transaction, although the changes are
+        stored.
         """
         self._announce = announce
 
@@ -144,6 +153,7 @@ class Database:
                 async with self._writer.begin() as connection:
                     await dialect.limit_idle_write(connection)
                     transaction = Transaction(connection, self.instance)
+                    await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
                     ended = transaction
             note_committed(transaction.revision, transaction.change)
@@ -153,11 +163,11 @@ class Database:
             # The commit itself failed or was cancelled. It may still have reached the database, and an unnecessary
             # announcement only costs a reload. The caller gets the commit's error, not the announcement's.
             with suppress(Exception):
-                await self._announce_changes(ended)
+                await self._announce_end(Committed(ended.changes, {}, {}))
             if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
                 raise unconfirmed(_NOT_KNOWN) from error
             raise
-        await self._announce_changes(transaction)
+        await self._announce_end(Committed(transaction.changes, transaction.found, transaction.left))
 
     @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[Transaction]:
@@ -169,9 +179,9 @@ class Database:
             finally:
                 _shared.reset(token)  # before the announcement, whose transactions are separate
 
-    async def _announce_changes(self, transaction: Transaction) -> None:
-        if transaction.changes and self._announce:
-            await asyncio.shield(self._announce(transaction.changes))
+    async def _announce_end(self, committed: Committed) -> None:
+        if self._announce and (committed.changes or committed.found):
+            await asyncio.shield(self._announce(committed))
 
     @asynccontextmanager
     async def read_history(self) -> AsyncIterator[AsyncConnection]:

@@ -201,16 +201,29 @@ class Instances:
         lapsed = len(self._leases.lapsed())
         return {"live": 1 + len(self._leases.live()), "lapsed": lapsed}
 
+    @property
+    def period(self) -> int:
+        """Rises when messages may have been missed, and when an instance appears or its lease counts again.
+
+        What all instances were seen to serve is still served by all of them within the period.
+        """
+        return self._catch_ups + self._leases.arrivals
+
+    def note_live_on(self) -> None:
+        """Note for the response where the state of this instance is served, by what the leases say."""
+        lapsed = sorted(self._leases.lapsed().values())
+        live = 1 + len(self._leases.live())
+        note_live_on(LiveOn(live, live + len(lapsed), lapsed))
+
     async def tell(self, places: Iterable[tuple[UUID, UUID | None]]) -> None:
         """Tell the others of changes to projects or environments, if the database does not when it commits them."""
         for project_id, environment_id in places:
             await self._feed.send(_change(self._member.id, project_id, environment_id))
 
-    async def confirm(self, project_ids: Collection[UUID], telling: asyncio.Future[None] | None = None) -> None:
+    async def confirm(self, project_ids: Collection[UUID]) -> None:
         """Return when every other instance serves what was committed to these projects before this call.
 
-        Instances whose lease has lapsed are not waited for. They know it, and are noted for the response. If the
-        database does not tell the others of the changes, `telling` ends when they have been told.
+        Instances whose lease has lapsed are not waited for. They know it, and are noted for the response.
 
         Raises:
             Error: UNAVAILABLE when that does not happen within some seconds. The change is stored and effective here,
@@ -221,8 +234,6 @@ class Instances:
         try:
             async with asyncio.timeout(self._confirm_seconds):
                 await self._connected.wait()
-                if telling is not None:
-                    await asyncio.shield(telling)  # it goes on if this takes too long
                 for project_id in project_ids:
                     await self._ask(project_id, waiting_for)
         except (Error, *dialect.RAW_ERRORS) as error:
@@ -233,9 +244,7 @@ class Instances:
                 "does. Each will serve it as soon as it can.",
                 {"missing": missing} if missing else None,
             ) from error
-        lapsed = sorted(self._leases.lapsed().values())
-        live = 1 + len(self._leases.live())
-        note_live_on(LiveOn(live, live + len(lapsed), lapsed))
+        self.note_live_on()
 
     async def _receive_until(self, due: float) -> None:
         """Interpret messages until this time of the clock."""

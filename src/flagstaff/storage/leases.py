@@ -49,6 +49,8 @@ class Leases:
         self._clock = clock
         self._address = address
         self._seen: dict[str, _Seen] = {}
+        self.arrivals = 0
+        """How often an instance has appeared, or has renewed a lease that had lapsed."""
 
     def note(self, rows: Iterable[Row], began_at: float) -> None:
         """Note a reading of all rows of other instances. It was begun at this time of the clock, and has just ended.
@@ -64,6 +66,7 @@ class Leases:
                 continue
             seen = self._seen.get(row.id)
             if seen is None or seen.renewals != row.renewals:
+                self.arrivals += seen is None or seen.has_lapsed
                 self._seen[row.id] = _Seen(row.address, row.renewals, now)
         for instance, seen in list(self._seen.items()):
             if began_at - seen.since >= LEASE_SECONDS:

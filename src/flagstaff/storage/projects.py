@@ -13,6 +13,7 @@ from flagstaff.domain.members import Role
 from flagstaff.domain.projects import ListedProject, Project
 from flagstaff.storage import tables
 from flagstaff.storage.lists import Listing, containing
+from flagstaff.storage.revisions import note_found
 
 _columns = tables.projects.c
 _project = sa.select(
@@ -29,7 +30,7 @@ _project = sa.select(
 _insert = tables.projects.insert()
 _insert_owner = tables.members.insert()
 _by_id = _project.where(_columns.id == sa.bindparam("project"))
-_by_id_for_update = _by_id.with_for_update()
+_by_id_for_update = _by_id.add_columns(_columns.revision).with_for_update()
 _of_member = Listing(
     _project.join(tables.members).where(tables.members.c.account_id == sa.bindparam("account")),
     (_columns.created_at, _columns.id),
@@ -68,8 +69,30 @@ async def find_project_for_update(connection: AsyncConnection, project_id: UUID)
     Every write to a project begins here, so that writes to the same project are serialized. They cannot deadlock, and
     the rows of `changes` are in the order of the commits.
     """
+    found = await _lock(connection, project_id)
+    return found[0] if found else None
+
+
+async def open_project_for_update(connection: AsyncConnection, project_id: UUID) -> Project | None:
+    """The same for a use case that may change what is evaluated: its transaction returns when what it found is served.
+
+    The state may have been committed by another request, or another instance, which is still making it known.
+    """
+    found = await _lock(connection, project_id)
+    if found is None:
+        return None
+    project, revision = found
+    note_found(connection, project_id, revision)
+    return project
+
+
+async def _lock(connection: AsyncConnection, project_id: UUID) -> tuple[Project, int] | None:
+    """A project and its revision."""
     row = (await connection.execute(_by_id_for_update, {"project": project_id})).one_or_none()
-    return Project(*row) if row else None
+    if row is None:
+        return None
+    *values, revision = row
+    return Project(*values), revision
 
 
 async def list_projects(connection: AsyncConnection, account_id: UUID, window: Window = WHOLE) -> Iterator[Project]:

@@ -17,6 +17,9 @@ from flagstaff.domain.changes import Scope
 from flagstaff.domain.revisions import LiveOn, Revision
 from flagstaff.storage import tables
 
+FOUND = "found_projects"
+"""The execution option of a write transaction's connection: the revisions of the projects that it has locked, by id."""
+
 _project: sa.BindParameter[UUID] = sa.bindparam("project")
 _environment: sa.BindParameter[UUID] = sa.bindparam("environment")
 _number: sa.BindParameter[int] = sa.bindparam("number")
@@ -40,7 +43,7 @@ _of_environment = _of_project.where(_environments.c.id == _environment)
 
 @dataclass
 class Written:
-    """The latest revision that was committed; None if nothing that affects evaluations was changed.
+    """The latest revision that was written, or that a write found and left; None without a write to a project.
 
     `change` is the number of the latest change, and `live_on` where the revision is served, if there are several
     instances.
@@ -81,6 +84,15 @@ def note_live_on(live_on: LiveOn) -> None:
     written = _written.get()
     if written is not None:
         written.live_on = live_on
+
+
+def note_found(connection: AsyncConnection, project_id: UUID, revision: int | None) -> None:
+    """Note the revision in which a write transaction has locked a project, or None if the project has been deleted.
+
+    The transaction does not return before this revision, or a later one, is served everywhere.
+    """
+    assert connection.sync_connection is not None
+    connection.sync_connection.get_execution_options()[FOUND].setdefault(project_id, revision)
 
 
 async def advance(connection: AsyncConnection, scope: Scope) -> int | None:

@@ -69,6 +69,7 @@ async def test_a_project_that_cannot_be_loaded_does_not_keep_others_from_being_l
             project_id, environment_id
         ),
         load_key_hashes=lambda project_id: by_id[project_id].load_key_hashes(project_id),
+        load_revisions=lambda project_id: by_id[project_id].load_revisions(project_id),
         supervisor=Supervisor(),
     )
     sdk_keys = SdkKeys(snapshots, load=load_sdk_keys, is_following=lambda: True, now=lambda: AT)

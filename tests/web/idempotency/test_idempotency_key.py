@@ -1,7 +1,7 @@
 """The header Idempotency-Key of every POST under /api/projects."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from uuid import UUID
 
@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.changes import Change
+from flagstaff.domain.changes import Committed
 from flagstaff.runtime.propagation import Place, changed_places
 from flagstaff.services.idempotency import KEYS_PER_ACCOUNT
 from flagstaff.storage import tables
@@ -279,16 +279,16 @@ async def test_requests_with_keys_of_their_own_are_each_carried_out(
     assert (await ada.get(flag_path(flag))).json()["enabled"] is False
 
 
-async def test_a_repeated_change_is_announced_for_its_environment_as_the_first_was(
+async def test_a_repeated_change_waits_until_its_project_is_served_as_the_first_did(
     flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str
 ) -> None:
-    announced: list[set[Place]] = []
+    announced: list[tuple[set[Place], set[UUID]]] = []
     announce = flagstaff.database._announce
     assert announce is not None
 
-    async def note(changes: Sequence[Change]) -> None:
-        announced.append(changed_places(changes))
-        await announce(changes)
+    async def note(committed: Committed) -> None:
+        announced.append((changed_places(committed.changes), set(committed.found)))
+        await announce(committed)
 
     flagstaff.database.announce_to(note)
     for _ in range(2):
@@ -297,4 +297,5 @@ async def test_a_repeated_change_is_announced_for_its_environment_as_the_first_w
     for _ in range(2):
         project = (await ada.post("/api/projects", json={"name": "Shop"}, headers=created)).json()
     place = (UUID(flag["project_id"]), UUID(flag["environment_id"]))
-    assert announced == [{place}] * 2 + [{(UUID(project["id"]), None)}] * 2
+    new = UUID(project["id"])
+    assert announced == [({place}, {place[0]}), (set(), {place[0]}), ({(new, None)}, set()), (set(), {new})]
