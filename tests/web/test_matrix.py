@@ -6,12 +6,15 @@ Expected statuses are generated from the OpenAPI document and the table.
 import asyncio
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.members import Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission
+from flagstaff.storage.revisions import find_project_revision
+from flagstaff.web.edge.revisions import REVISION
 from flagstaff.web.management.auth import ALSO, PERMISSION, PLACE
 from tests.support.api import Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described
@@ -178,6 +181,34 @@ def test_no_other_operation_asks_for_one() -> None:
     for path, methods in described()["paths"].items():
         if "{project_id}" not in path:
             assert not any(PERMISSION in operation for operation in methods.values()), path
+
+
+async def test_every_write_that_moves_what_is_evaluated_says_to_which_revision(
+    flagstaff: Flagstaff, ada: Caller, place: Place
+) -> None:
+    project_id = UUID(place.ids["project_id"])
+
+    async def committed() -> int | None:
+        async with flagstaff.database.read() as connection:
+            return await find_project_revision(connection, project_id)
+
+    moved = set()
+    for operation in operations():
+        method, path, description = operation
+        before = await committed()
+        answer = await place.call(ada, operation)
+        after = await committed()
+        name, said = description["operationId"], answer.headers.get("flagstaff-revision")
+        assert answer.status_code == success_of(description), (name, answer.text)
+        assert said in (None, str(after)), name
+        if after == before:
+            continue
+        moved.add(name)
+        assert said is not None or after is None, name
+        assert "flagstaff-change" in answer.headers, name
+        assert REVISION in description["responses"][str(answer.status_code)]["headers"], path
+        assert method != "get", path
+    assert {"create_sdk_key", "revoke_sdk_key", "regenerate_key", "toggle_flag", "delete_project"} <= moved
 
 
 async def test_without_a_token_nothing_is_answered(client: Caller, place: Place) -> None:

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from flagstaff.domain.revisions import Revision
 from flagstaff.storage.database import Database
-from flagstaff.storage.revisions import list_revisions, watch_revision
+from flagstaff.storage.revisions import Written, list_revisions, watch_revision
 
-__all__ = ["load_revisions", "watch_revision"]
+__all__ = ["Written", "load_revisions", "watch_revision"]
 
 
 async def load_revisions(database: Database, project_id: UUID) -> Mapping[UUID, Revision]:

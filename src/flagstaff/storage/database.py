@@ -19,7 +19,7 @@ from flagstaff.domain.changes import Change, Committed
 from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect
 from flagstaff.storage.health import CONFIGURATION, HISTORY, StoreHealth
-from flagstaff.storage.revisions import FOUND, note_committed
+from flagstaff.storage.revisions import FOUND, forget_found, note_committed
 from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 
 T = TypeVar("T")
@@ -49,9 +49,14 @@ class Transaction:
     change: int | None = None
 
     @property
+    def concerns_evaluations(self) -> bool:
+        """Whether it has changed what is evaluated, or found in a project that there was nothing to change."""
+        return bool(self.left) or (bool(self.found) and self.change is None)
+
+    @property
     def revision(self) -> int | None:
-        """That of the project that was changed last, or else found last; None without one, or if it was deleted."""
-        return next(reversed((self.left or self.found).values()), None)
+        """The revision of the project that it has changed last, or else found last; None if it was deleted."""
+        return next(reversed((self.left or self.found).values()), None) if self.concerns_evaluations else None
 
 
 # With the task that shares it: a task that is created inside inherits the variable, but must not join.
@@ -156,7 +161,8 @@ class Database:
                     await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
                     ended = transaction
-            note_committed(transaction.revision, transaction.change)
+            if transaction.concerns_evaluations:
+                note_committed(transaction.revision, transaction.change)
         except BaseException as error:
             if ended is None:
                 raise
@@ -220,6 +226,7 @@ async def attempt(connection: AsyncConnection, *, keep: bool) -> AsyncIterator[N
     async with connection.begin_nested() as savepoint:
         yield
         if not keep:
+            forget_found(connection)
             await savepoint.rollback()
 
 

@@ -43,12 +43,13 @@ _of_environment = _of_project.where(_environments.c.id == _environment)
 
 @dataclass
 class Written:
-    """The latest revision that was written, or that a write found and left; None without a write to a project.
+    """Whether a write was about what is evaluated, and the latest revision that it has made, or found and left.
 
-    `change` is the number of the latest change, and `live_on` where the revision is served, if there are several
-    instances.
+    None if its project has been deleted. `change` is the number of the latest change, and `live_on` where the revision
+    is served, if there are several instances.
     """
 
+    concerns_evaluations: bool = False
     revision: int | None = None
     change: int | None = None
     live_on: LiveOn | None = None
@@ -73,6 +74,7 @@ def note_committed(revision: int | None, change: int | None) -> None:
     written = _written.get()
     if written is None:
         return
+    written.concerns_evaluations = True
     if revision is not None:
         written.revision = revision
     if change is not None:
@@ -93,6 +95,12 @@ def note_found(connection: AsyncConnection, project_id: UUID, revision: int | No
     """
     assert connection.sync_connection is not None
     connection.sync_connection.get_execution_options()[FOUND].setdefault(project_id, revision)
+
+
+def forget_found(connection: AsyncConnection) -> None:
+    """Let a transaction that writes nothing after all return without waiting."""
+    assert connection.sync_connection is not None
+    connection.sync_connection.get_execution_options()[FOUND].clear()
 
 
 async def advance(connection: AsyncConnection, scope: Scope) -> int | None:

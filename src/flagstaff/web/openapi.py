@@ -88,8 +88,8 @@ _IDEMPOTENCY_REPLAYED = {
     "schema": {"type": "string", "const": "true"},
 }
 _REVISION = {
-    "description": "The revision of the project that this request has made, if it has changed what is evaluated. Later "
-    "states have higher revisions.",
+    "description": "The revision of the project that this request has made, if it has changed what is evaluated, or "
+    "that it has found, if there was nothing to change. Later states have higher revisions.",
     "schema": {"type": "integer"},
 }
 _ETAG = {
@@ -102,7 +102,7 @@ _CHANGE = {
     "schema": {"type": "string"},
 }
 _LIVE_ON = {
-    "description": "On how many of how many instances the change is live; only with several instances.",
+    "description": "On how many of how many instances the revision is live; only with several instances.",
     "schema": {"type": "string", "pattern": "^[0-9]+/[0-9]+$", "example": "2/3"},
 }
 _MISSING = {
