@@ -4,6 +4,7 @@ import mmap
 import socket
 import struct
 import time
+import zlib
 from dataclasses import dataclass
 
 from flagstaff.exchange.shared_memory import SharedMemory
@@ -13,19 +14,22 @@ from flagstaff.runtime.heartbeats import Heartbeats
 _FIGURES_BYTES = 4 * 1024 * 1024
 _REPORT_BYTES = 1024
 _STATE = struct.Struct("=II")  # whether the worker serves, and how often it was replaced
-_LENGTH = struct.Struct("=I")
-_NUMBER = struct.Struct("=I")
+_TEXT = struct.Struct("=III")  # a text's number, its length, and the checksum of both
+_NUMBER = struct.Struct("@I")  # native, so that it is copied at once
 _LEASE = struct.Struct("=16sII")  # the worker's id, how often it has renewed its lease, and whether it is leaving
-_FIGURES_NUMBER_AT, _LEASE_AT, _FORMER_LEASE_AT, _REPORT_NUMBER_AT, _REPORT_AT = 64, 128, 192, 256, 512
+_LEASE_BYTES = 64
+_FIGURES_NUMBER_AT, _LEASE_NUMBER_AT, _FORMER_LEASE_NUMBER_AT, _REPORT_NUMBER_AT = 64, 128, 192, 256
+_REPORT_AT, _LEASE_AT, _FORMER_LEASE_AT = 512, 2560, 2688
 _HEAD_BYTES = mmap.PAGESIZE
 _SLOT_BYTES = _HEAD_BYTES + 2 * _FIGURES_BYTES
 _READ_ATTEMPTS = 100
 
 
 class _Text:
-    """Bytes with one writer. They are written to one of two places in turn.
+    """Bytes with one writer. They are written to one of two places in turn, with their number and a checksum.
 
-    So those of a worker that is killed while it writes are the ones before.
+    So those of a worker that is killed while it writes are the ones before, and bytes of which only a part has been
+    written are never read as a text.
     """
 
     def __init__(self, memory: mmap.mmap, number_at: int, start: int, size: int) -> None:
@@ -36,28 +40,34 @@ class _Text:
 
     def write(self, data: bytes) -> bool:
         """Replace the bytes; False if there is no room for them."""
-        if len(data) > self._size - _LENGTH.size:
+        if len(data) > self._size - _TEXT.size:
             return False
-        number = self._number() + 1
+        number = (self._number() + 1) & 0xFFFFFFFF
         place = self._place(number)
-        _LENGTH.pack_into(self._memory, place, len(data))
-        self._memory[place + _LENGTH.size : place + _LENGTH.size + len(data)] = data
-        _NUMBER.pack_into(self._memory, self._number_at, number & 0xFFFFFFFF)
+        self._memory[place + _TEXT.size : place + _TEXT.size + len(data)] = data
+        _TEXT.pack_into(self._memory, place, number, len(data), zlib.crc32(data, number))
+        _NUMBER.pack_into(self._memory, self._number_at, number)
         return True
 
     def read(self) -> bytes:
-        """The bytes that were written last; empty if there are none."""
-        data = b""
+        """The bytes that were written last, or if they are damaged, those before; empty if there are none."""
         for _ in range(_READ_ATTEMPTS):
             number = self._number()
-            if number == 0:
+            for each in (number, number - 1):
+                if each > 0 and (data := self._find(each)) is not None:
+                    return data
+            if number == self._number():
                 return b""
-            place = self._place(number)
-            (length,) = _LENGTH.unpack_from(self._memory, place)
-            data = self._memory[place + _LENGTH.size : place + _LENGTH.size + length]
-            if self._number() == number:
-                break
-        return data
+        return b""
+
+    def _find(self, number: int) -> bytes | None:
+        """The text with this number; None if its place has another one, or a part of it."""
+        place = self._place(number)
+        found, length, checksum = _TEXT.unpack_from(self._memory, place)
+        if found != number or length > self._size - _TEXT.size:
+            return None
+        data = self._memory[place + _TEXT.size : place + _TEXT.size + length]
+        return data if zlib.crc32(data, number) == checksum else None
 
     def _number(self) -> int:
         number: int = _NUMBER.unpack_from(self._memory, self._number_at)[0]
@@ -80,12 +90,14 @@ class WorkerBoard:
         self.began = time.time()  # the workers' counters go on when one of them is replaced
         memory = self._memory = mmap.mmap(-1, count * _SLOT_BYTES)
         starts = range(0, count * _SLOT_BYTES, _SLOT_BYTES)
-        self._figures = [
-            _Text(memory, start + _FIGURES_NUMBER_AT, start + _HEAD_BYTES, _FIGURES_BYTES) for start in starts
-        ]
-        self._reports = [
-            _Text(memory, start + _REPORT_NUMBER_AT, start + _REPORT_AT, _REPORT_BYTES) for start in starts
-        ]
+
+        def texts(number_at: int, at: int, size: int) -> list[_Text]:
+            return [_Text(memory, start + number_at, start + at, size) for start in starts]
+
+        self._figures = texts(_FIGURES_NUMBER_AT, _HEAD_BYTES, _FIGURES_BYTES)
+        self._reports = texts(_REPORT_NUMBER_AT, _REPORT_AT, _REPORT_BYTES)
+        self._leases = texts(_LEASE_NUMBER_AT, _LEASE_AT, _LEASE_BYTES)
+        self._former_leases = texts(_FORMER_LEASE_NUMBER_AT, _FORMER_LEASE_AT, _LEASE_BYTES)
         self.limits = SharedMemory(count)
         """Through which workers share the limits, unless there is a Valkey."""
         self.heartbeats = Heartbeats(count)
@@ -111,26 +123,26 @@ class WorkerBoard:
 
     def write_lease(self, slot: int, worker: str, renewals: int, *, is_leaving: bool) -> None:
         """Note that a worker has renewed its lease, or is leaving."""
-        _LEASE.pack_into(self._memory, slot * _SLOT_BYTES + _LEASE_AT, worker.encode(), renewals, is_leaving)
+        self._leases[slot].write(_LEASE.pack(worker.encode(), renewals, is_leaving))
 
     def end_lease(self, slot: int) -> None:
         """Note that a worker has ended. Its successor may write its own row at any time after."""
-        start = slot * _SLOT_BYTES
-        worker, renewals, _ = _LEASE.unpack_from(self._memory, start + _LEASE_AT)
-        _LEASE.pack_into(self._memory, start + _FORMER_LEASE_AT, worker, renewals, True)
-        _LEASE.pack_into(self._memory, start + _LEASE_AT, b"", 0, True)
+        if lease := self._leases[slot].read():
+            worker, renewals, _ = _LEASE.unpack(lease)
+            self._former_leases[slot].write(_LEASE.pack(worker, renewals, True))
+            self._leases[slot].write(b"")
 
     def read_leases(self) -> list[tuple[int, str, int, bool]]:
         """The slots of the workers and of those before them, their ids, renewals, and whether they are leaving."""
-        rows = (
-            (slot, *_LEASE.unpack_from(self._memory, slot * _SLOT_BYTES + place))
+        rows = [
+            (slot, *_LEASE.unpack(lease))
             for slot in range(self.count)
-            for place in (_LEASE_AT, _FORMER_LEASE_AT)
-        )
+            for text in (self._leases[slot], self._former_leases[slot])
+            if (lease := text.read())
+        ]
         return [
             (slot, worker.rstrip(b"\0").decode(), renewals, bool(is_leaving))
             for slot, worker, renewals, is_leaving in rows
-            if worker.strip(b"\0")
         ]
 
     def write_report(self, slot: int, report: bytes) -> bool:

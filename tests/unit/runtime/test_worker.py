@@ -30,6 +30,43 @@ def test_figures_without_room_are_refused_and_the_earlier_ones_stay() -> None:
     assert (board.read_figures(0), board.read_figures(1)) == (b"", b"earlier")
 
 
+def test_a_text_that_is_half_written_is_not_read_and_the_one_before_stays() -> None:
+    board = WorkerBoard(2)
+    for read, write in ((board.read_figures, board.write_figures), (board.read_report, board.write_report)):
+        assert write(1, b"earlier text")
+        assert write(1, b"laterr text!")
+        damage(board, b"laterr text!")
+        assert read(1) == b"earlier text"
+        assert write(1, b"the newest text")
+        assert read(1) == b"the newest text"
+
+
+def test_a_text_that_is_damaged_without_one_before_is_none() -> None:
+    board = WorkerBoard(1)
+    board.write_figures(0, b"the only text")
+    damage(board, b"the only text")
+    assert board.read_figures(0) == b""
+
+
+def test_a_lease_that_is_half_written_is_not_taken_for_that_of_another_worker() -> None:
+    board = WorkerBoard(2)
+    board.write_lease(1, "a" * 16, 7, is_leaving=False)
+    board.write_lease(1, "b" * 16, 1, is_leaving=False)
+    damage(board, b"b" * 16)
+    assert board.read_leases() == [(1, "a" * 16, 7, False)]
+    board.end_lease(1)
+    damage(board, b"a" * 16)
+    assert board.read_leases() == []
+
+
+def damage(board: WorkerBoard, text: bytes) -> None:
+    """Let only the first bytes of a text, wherever it was written last, be what was written."""
+    memory = board._memory
+    place = memory.rfind(text)
+    assert place >= 0
+    memory[place + 3 : place + len(text)] = b"?" * (len(text) - 3)
+
+
 def test_a_worker_that_does_not_serve_is_a_problem() -> None:
     board = serving_board(3)
     assert board.problems() == []

@@ -94,6 +94,21 @@ async def test_a_stream_tells_the_changes_of_all_environments(
         assert (await stream.next())["id"] == made.headers["flagstaff-revision"]
 
 
+async def test_streams_that_are_open_tell_of_an_environment_that_is_made_later(
+    flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json
+) -> None:
+    streams = [await follow(streamer, ada, project) for _ in range(2)]
+    for stream in streams:
+        await stream.next()
+    made = await ada.post(f"{project_path(project)}/environments", json={"name": "QA", "key": "qa"})
+    path = environment_path({**created(made), "project_id": project["id"]})
+    flag = await ada.post(f"{path}/flags", json={"name": "Here", "key": "here"})
+    for stream in streams:
+        assert [(await stream.next())["id"] for _ in range(2)] == [
+            answer.headers["flagstaff-revision"] for answer in (made, flag)
+        ]
+
+
 async def test_changes_of_other_projects_are_not_told(
     streamer: Streamer, ada: Caller, project: Json, environment: Json
 ) -> None:

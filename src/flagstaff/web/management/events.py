@@ -1,6 +1,6 @@
 """HTTP of a project's events, by which the dashboard learns at once of what others have changed."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -42,23 +42,24 @@ class _Revisions:
 
 
 class Events:
-    """Opens the streams, each of which belongs to the topics of all environments of a project."""
+    """Opens the streams, each of which belongs to the topics of all environments of a project, also of later ones."""
 
     def __init__(self, snapshots: Snapshots, streams: Streams, now: Callable[[], datetime]) -> None:
         self._open: Counter[UUID] = Counter()  # streams of accounts
+        self._topics: defaultdict[UUID, dict[Stream, set[Topic]]] = defaultdict(dict)  # of each project's streams
+        snapshots.observe(self._swap)
         self._snapshots = snapshots
         self._streams = streams
         self._now = now
 
     async def serve(self, account_id: UUID, project_id: UUID, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a stream until its client leaves or its time is over."""
-        topics: list[Topic] = []
 
         async def begin(stream: Stream) -> bytes:
             project = await self._find(project_id)
+            topics = self._topics[project_id][stream] = set()
             for environment in project.environments.values():
-                topics.append(Topic(_KIND, project_id, environment.environment_id))
-                self._streams.open(topics[-1], stream, environment, environment.revision, _Revisions)
+                self._join(topics, stream, project_id, environment, environment.revision)
             return _event(max(each.revision for each in project.environments.values()))
 
         make_stream = partial(Stream, key_id=None, expires_at=self._now() + _OPEN_FOR)
@@ -67,10 +68,29 @@ class Events:
         def end(stream: Stream) -> None:
             self._open[account_id] -= 1
             self._open += Counter()  # forgets accounts without streams
-            for topic in topics:
+            for topic in self._topics[project_id].pop(stream, set()):
                 self._streams.close(topic, stream)
+            if not self._topics[project_id]:
+                del self._topics[project_id]
 
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
+
+    def _swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
+        """Tell the streams of a project of environments that were made after they were opened."""
+        if project is None or project_id not in self._topics:
+            return
+        for stream, topics in self._topics[project_id].items():
+            for environment in project.environments.values():
+                self._join(topics, stream, project_id, environment, 0)
+
+    def _join(
+        self, topics: set[Topic], stream: Stream, project_id: UUID, environment: EnvironmentSnapshot, revision: int
+    ) -> None:
+        """Let a stream, whose client has this revision, follow an environment unless it does."""
+        topic = Topic(_KIND, project_id, environment.environment_id)
+        if topic not in topics:
+            topics.add(topic)
+            self._streams.open(topic, stream, environment, revision, _Revisions)
 
     async def require(self, account_id: UUID, project_id: UUID) -> None:
         """Raise Error UNAVAILABLE, NOT_FOUND or LIMITED if no stream can be opened now."""
