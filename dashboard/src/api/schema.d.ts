@@ -7246,6 +7246,14 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -7416,6 +7424,14 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8541,11 +8557,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -8705,11 +8721,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -8814,11 +8830,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -8983,6 +8999,14 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -9086,11 +9110,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -9348,6 +9372,14 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -9459,6 +9491,14 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9694,6 +9734,14 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
@@ -9866,6 +9914,14 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9957,6 +10013,14 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
@@ -10239,11 +10303,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10423,11 +10487,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10533,11 +10597,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10783,11 +10847,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10967,11 +11031,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11077,11 +11141,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11318,6 +11382,14 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -11488,6 +11560,14 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11667,11 +11747,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11869,11 +11949,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12053,11 +12133,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12173,11 +12253,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12282,11 +12362,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12406,11 +12486,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12530,11 +12610,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12655,11 +12735,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12827,6 +12907,14 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -12902,6 +12990,14 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -13041,6 +13137,14 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
@@ -13217,6 +13321,14 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -13328,6 +13440,14 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -13595,11 +13715,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -13783,11 +13903,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -13895,11 +14015,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14166,11 +14286,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15292,11 +15412,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated. Later states have higher revisions. */
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the change is live; only with several instances. */
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
