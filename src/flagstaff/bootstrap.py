@@ -23,6 +23,7 @@ from flagstaff.domain.identities import CALLBACK_PATH
 from flagstaff.domain.instances import LeaseState, ListedInstance, Load, Report
 from flagstaff.domain.passkeys import site_of
 from flagstaff.domain.quotas import (
+    WorkQuota,
     condition_characters,
     environments_per_project,
     flags_per_environment,
@@ -108,6 +109,7 @@ from flagstaff.services.snapshots import SnapshotSource
 from flagstaff.services.tokens import Tokens
 from flagstaff.services.upkeep import HistoryUpkeep
 from flagstaff.services.user_history import UserHistory
+from flagstaff.services.work import WorkBudgets
 from flagstaff.settings import RateLimit, Settings
 from flagstaff.settings.providers import Provider
 from flagstaff.storage.data_directory import DataDirectory
@@ -344,12 +346,12 @@ class Flagstaff:
             project_flags=ProjectFlags(self.database),
             rules=rules,
             restores=Restores(self.database, now, flags, rules, segments),
-            explanations=Explanations(self.database, now),
+            explanations=Explanations(self.database, now, flags.work),
             playground=Playground(self.database, now),
             changes=Changes(self.database, now),
             history=self._history,
             user_history=UserHistory(self.database),
-            impacts=Impacts(self.database, now),
+            impacts=Impacts(self.database, now, flags.work),
             applications=self._reports,
             idempotency=self._idempotency,
             supervisor=self._supervisor,
@@ -889,11 +891,13 @@ def _create_flag_services(
     database: Database, now: Callable[[], datetime], settings: Settings
 ) -> tuple[Flags, Rules, Segments]:
     quota_of_conditions = condition_characters(settings.max_condition_characters)
+    work = WorkBudgets(WorkQuota(settings.max_condition_work))
     flags = Flags(
         database,
         now,
         flags_per_environment(settings.max_flags_per_environment),
         variant_characters(settings.max_variant_characters),
+        work,
     )
     rules = Rules(
         database,
@@ -901,6 +905,8 @@ def _create_flag_services(
         rules_per_flag(settings.max_rules_per_flag),
         rules_per_environment(settings.max_rules_per_environment),
         quota_of_conditions,
+        work,
     )
-    segments = Segments(database, now, segments_per_project(settings.max_segments_per_project), quota_of_conditions)
+    segments_quota = segments_per_project(settings.max_segments_per_project)
+    segments = Segments(database, now, segments_quota, quota_of_conditions, work)
     return flags, rules, segments

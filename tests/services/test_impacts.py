@@ -7,13 +7,16 @@ from uuid import UUID
 import pytest
 
 from flagstaff.domain.changes import Actor
+from flagstaff.domain.quotas import WorkQuota
 from flagstaff.services.access import FlagPath
 from flagstaff.services.drafts import Draft
 from flagstaff.services.impacts import Bounds, Impact, Impacts
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 from tests.support.history import START, make_batch, make_layout, make_record, write
 
+WORK = WorkBudgets(WorkQuota(10**6))
 NOW = START + timedelta(minutes=1)
 SEGMENTS = 30
 
@@ -32,7 +35,7 @@ async def preview(database: Database, **bounds: Any) -> Impact:
     flag = make_flag(environment)
     await store_all(database, account, project, environment, flag)
     await store_users(database, environment.id)
-    impacts = Impacts(database, lambda: NOW, Bounds(**bounds))
+    impacts = Impacts(database, lambda: NOW, WORK, Bounds(**bounds))
     actor, path = Actor(account.id, account.email), FlagPath(project.id, environment.id, flag.id)
     values = {"key": flag.key, "enabled": False, "prerequisites": (), "variants": ()}
     return await impacts.preview(actor, path, Draft(values, []))

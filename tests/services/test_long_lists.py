@@ -10,6 +10,7 @@ from flagstaff import pacing
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.project_flags import ProjectFlagFilter
 from flagstaff.domain.quotas import (
+    WorkQuota,
     condition_characters,
     flags_per_environment,
     rules_per_environment,
@@ -20,10 +21,12 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.project_flags import ProjectFlags
 from flagstaff.services.rules import Rules
 from flagstaff.services.snapshots import SnapshotSource
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
-RULES_QUOTAS = rules_per_flag(10), rules_per_environment(1_000), condition_characters(10**6)
+WORK = WorkBudgets(WorkQuota(10**6))
+RULES_QUOTAS = rules_per_flag(10), rules_per_environment(1_000), condition_characters(10**6), WORK
 ACCOUNT = make_account()
 ACTOR = Actor(ACCOUNT.id, ACCOUNT.email)
 PROJECT = make_project(ACCOUNT.id)
@@ -35,7 +38,7 @@ Use = Callable[[Database], Awaitable[object]]
 
 
 def list_flags(database: Database) -> Awaitable[object]:
-    service = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6))
+    service = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6), WORK)
     return service.list_flags(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 

@@ -10,6 +10,7 @@ from flagstaff.domain.changes import Actor
 from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.domain.flags import RuleType
 from flagstaff.domain.quotas import (
+    WorkQuota,
     condition_characters,
     flags_per_environment,
     rules_per_environment,
@@ -22,10 +23,14 @@ from flagstaff.services.flags import Flags
 from flagstaff.services.rules import Rules
 from flagstaff.services.segments import Segments
 from flagstaff.services.snapshots import MANY, REMEMBERED, SnapshotSource
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
-RULES_QUOTAS = rules_per_flag(10), rules_per_environment(100), condition_characters(10**6)
+WORK = WorkBudgets(WorkQuota(10**6))
+FLAGS_QUOTAS = flags_per_environment(1_000), variant_characters(10**6), WORK
+SEGMENTS_QUOTAS = segments_per_project(10), condition_characters(10**6), WORK
+RULES_QUOTAS = rules_per_flag(10), rules_per_environment(100), condition_characters(10**6), WORK
 
 
 class Shop:
@@ -38,7 +43,9 @@ class Shop:
         self.environment = make_environment(make_project(account.id).id)
         self.account = account
         self.project = make_project(account.id, id=self.environment.project_id)
-        self.flags = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6))
+        self.flags = Flags(
+            database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6), WORK
+        )
         self.rules = Rules(database, lambda: datetime.now(UTC), *RULES_QUOTAS)
         self.source = SnapshotSource(database)
 
@@ -100,7 +107,9 @@ async def test_a_changed_rule_is_taken_over(shop: Shop) -> None:
 
 async def test_a_changed_segment_is_taken_over_with_the_next_change(shop: Shop) -> None:
     first, *_ = await shop.listed()
-    segments = Segments(shop.database, lambda: datetime.now(UTC), segments_per_project(10), condition_characters(10**6))
+    segments = Segments(
+        shop.database, lambda: datetime.now(UTC), segments_per_project(10), condition_characters(10**6), WORK
+    )
     conditions = (Condition("plan", Operator.IN, ("gold",)),)
     segment = await segments.create_segment(
         shop.actor, shop.project.id, key="beta", name="Beta", description=None, conditions=conditions

@@ -24,10 +24,19 @@ def meets_naively(condition: Condition, value: object) -> bool:
 
 def _read_all(condition: Condition, value: object) -> list[Any]:
     elements: list[object] = value if isinstance(value, list) else [value]
-    if len(elements) > 100 or sum(len(each) for each in elements if isinstance(each, str)) > 4096:
+    name = condition.operator.value
+    characters = 4096 if name in {"in", "not_in", "starts_with", "ends_with", "contains"} else 2048
+    length, characters = (16, 1024) if name == "matches" else (100, characters)
+    if isinstance(value, list) and (len(value) > length or sum(map(_length, value)) > characters):
         return []
     readings = [_read(condition, each) for each in elements]
     return [reading for reading in readings if reading is not None]
+
+
+def _length(element: object) -> int:
+    if isinstance(element, int) and element.bit_length() > 64:
+        return element.bit_length() // 3
+    return len(element) if isinstance(element, str) else 0
 
 
 def _read(condition: Condition, value: object) -> Any:

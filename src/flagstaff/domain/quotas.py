@@ -47,6 +47,22 @@ class CharactersQuota:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class WorkQuota:
+    """At most `maximum` microseconds of work at worst for the conditions of a place; `setting` names the variable."""
+
+    maximum: int
+    setting: str = "FLAGSTAFF_MAX_CONDITION_WORK"
+
+    def message(self, place: str, micros: float) -> str:
+        """What is wrong with so much work in a place, such as `environment`, and what to do."""
+        return (
+            f"exceeds the budget of conditions: with it, those of the {place} would cost an evaluation up to "
+            f"{micros:,.0f} microseconds, and {self.setting} allows {self.maximum:,}. Use fewer conditions or cheaper "
+            "ones, such as in or ends_with instead of matches, or ask the operator to raise the setting"
+        )
+
+
 def condition_characters(maximum: int) -> CharactersQuota:
     """The quota of conditions, in an environment's rules or a project's segments: evaluations may check all of them."""
     return CharactersQuota(maximum, "conditions", "FLAGSTAFF_MAX_CONDITION_CHARACTERS")

@@ -35,27 +35,31 @@ class _Rules:
     segments: Mapping[str, Predicate]
     look_ups: dict[RuleType, LookUp] = field(default_factory=lambda: {kind: defaultdict(list) for kind in RuleType})
     predicates: list[Predicate] = field(default_factory=list)
-    segment_bits: dict[str, int] = field(default_factory=dict)
-    by_bit: defaultdict[int, list[RuleMatch]] = field(default_factory=lambda: defaultdict(list))
+    segment_numbers: dict[str, int] = field(default_factory=dict)
+    by_predicate: defaultdict[int, list[RuleMatch]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, position: int, rule: CompiledRule) -> None:
-        needs = 0 if rule.predicate is None else self._bit_of(rule.predicate)
-        leading = self._bit_of_segment(rule.value) if rule.kind is RuleType.SEGMENT else needs
-        match = RuleMatch(position, rule.rank, rule.byte, needs | leading, rule.percentage, rule.variant)
-        if rule.kind in (RuleType.SEGMENT, RuleType.ATTRIBUTES):
-            self.by_bit[leading].append(match)
+        number = None if rule.predicate is None else self._number_of(rule.predicate)
+        leading = self._number_of_segment(rule.value) if rule.kind is RuleType.SEGMENT else number
+        is_led = rule.kind in (RuleType.SEGMENT, RuleType.ATTRIBUTES)
+        # The predicate by which a rule is found holds when the rule is looked at.
+        needs = 0 if number is None or (is_led and number == leading) else 1 << number
+        match = RuleMatch(position, rule.rank, rule.byte, needs, rule.percentage, rule.variant)
+        if is_led:
+            assert leading is not None
+            self.by_predicate[leading].append(match)
         else:
             self.look_ups[rule.kind][rule.value].append(match)
 
-    def _bit_of(self, predicate: Predicate) -> int:
+    def _number_of(self, predicate: Predicate) -> int:
         self.predicates.append(predicate)
-        return 1 << (len(self.predicates) - 1)
+        return len(self.predicates) - 1
 
-    def _bit_of_segment(self, key: str) -> int:
-        """The bit of a segment, which all rules for it share."""
-        if key not in self.segment_bits:
-            self.segment_bits[key] = self._bit_of(self.segments[key])
-        return self.segment_bits[key]
+    def _number_of_segment(self, key: str) -> int:
+        """The number of a segment's predicate, which all rules for it share."""
+        if key not in self.segment_numbers:
+            self.segment_numbers[key] = self._number_of(self.segments[key])
+        return self.segment_numbers[key]
 
 
 def compile_environment(
@@ -147,13 +151,13 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         answers.append(_answers(each))
         yield
     needs = yield from _needs(recorded, groups.constant)
-    by_bit = {bit: tuple(matches) for bit, matches in rules.by_bit.items()}
+    by_predicate = {number: tuple(matches) for number, matches in rules.by_predicate.items()}
     yield
     targeting = Targeting(
         sticky=tuple((each.stickiness, each.prefix) for each in groups.sticky),
         predicates=predicates,
-        by_bit=by_bit,
-        leading=sum(by_bit),
+        by_predicate=by_predicate,
+        leading=sum(1 << number for number in by_predicate),
         with_buckets=tuple(with_buckets),
         varied=tuple(varied),
         needs=needs,

@@ -3,17 +3,18 @@
 Flags are compiled separately, so that a change to one does not compile the others again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.bucketing import BUCKETS
+from flagstaff.evaluation.conditions import finish
 from flagstaff.evaluation.fragments import EVALUATE, make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.predicates import Predicate, compile_predicate
+from flagstaff.evaluation.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.targets import Fragment, Values
 
 _LOOKED_UP = (RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN)
@@ -68,12 +69,17 @@ class CompiledFlag:
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     """Compile one flag."""
+    return finish(compiling_flag(targeted))
+
+
+def compiling_flag(targeted: TargetedFlag) -> Generator[None, None, CompiledFlag]:
+    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
     flag, live = targeted.flag, _live_rules(targeted)
     prerequisites = flag.prerequisites if flag.enabled else ()
     variants = tuple(variant.key for variant in flag.variants) if flag.enabled else ()
     says_more = bool(prerequisites or variants or any(map(_says_more, live)))
     deciders = _deciders(prerequisites, live) if says_more else ()
-    rules = _compile_rules(live, deciders, variants)
+    rules = yield from _compile_rules(live, deciders, variants)
     layout = LayoutFlag(
         id=flag.id,
         key=flag.key,
@@ -149,7 +155,7 @@ def _deciders(prerequisites: Sequence[Prerequisite], live: Sequence[Rule]) -> tu
 
 def _compile_rules(
     live: Sequence[Rule], deciders: Sequence[Decider], variants: Sequence[str]
-) -> tuple[CompiledRule, ...]:
+) -> Generator[None, None, tuple[CompiledRule, ...]]:
     places = {(decider.outcome, decider.rule_id): RULE_BASE + place for place, decider in enumerate(deciders)}
     compiled = []
     decided = set()
@@ -158,9 +164,9 @@ def _compile_rules(
         if (rule.rule_type, value) in decided:
             continue  # it is never reached
         byte = places.get((outcome, rule.id)) or places.get((outcome, None)) or RULE_BASE + outcome
-        predicate = compile_predicate(rule.conditions) if rule.conditions else None
-        if rule.rule_type is RuleType.ATTRIBUTES and predicate is None:
-            predicate = compile_predicate(())
+        predicate = None
+        if rule.conditions or rule.rule_type is RuleType.ATTRIBUTES:
+            predicate = yield from compiling_predicate(rule.conditions)
         variant = variants.index(rule.variant) if rule.variant in variants else None
         compiled.append(CompiledRule(rule.rule_type, value, rank, byte, predicate, rule.rollout_percentage, variant))
         if not rule.conditions and rule.rollout_percentage == BUCKETS:

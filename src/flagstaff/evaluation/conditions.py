@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from flagstaff.domain.conditions import (
+    MAY_BE_EMPTY,
     Condition,
     InvalidConditionError,
     Operator,
@@ -20,6 +21,9 @@ from flagstaff.evaluation.attributes import Form, Readings, read
 from flagstaff.evaluation.operators import Test, compared_texts, compile_test
 
 Result = TypeVar("Result")
+
+_ABOVE = frozenset({Operator.GT, Operator.GTE, Operator.AFTER, Operator.SEMVER_GT, Operator.SEMVER_GTE})
+_BELOW = frozenset({Operator.LT, Operator.LTE, Operator.BEFORE, Operator.SEMVER_LT, Operator.SEMVER_LTE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ def check_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     Raises:
         InvalidConditionError: with a path such as `1.values.3`, or an empty one if there are too many conditions.
     """
-    return _finish(checking_conditions(conditions))
+    return finish(checking_conditions(conditions))
 
 
 def checking_conditions(conditions: Sequence[Condition]) -> Generator[None, None, tuple[Condition, ...]]:
@@ -68,14 +72,21 @@ def compile_condition(condition: Condition) -> CompiledCondition:
     Raises:
         InvalidConditionError: at the first value that the operator cannot compare with, such as `values.3`.
     """
-    return _finish(compiling_condition(condition))
+    return finish(compiling_condition(condition))
 
 
 def compiling_condition(condition: Condition) -> Generator[None, None, CompiledCondition]:
     """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
     form, test = yield from compile_test(condition)
     not_in = condition.operator is Operator.NOT_IN
-    decide = _decide(test, met=not_in == condition.negate, missing=not_in and not condition.negate)
+    met, missing = not_in == condition.negate, not_in and not condition.negate
+    if condition.operator in MAY_BE_EMPTY:
+        decide = _look_up(frozenset(compared_texts(condition)), met=met, missing=missing)
+    elif condition.operator in _ABOVE or condition.operator in _BELOW:
+        place = -1 if condition.operator in _ABOVE else 0
+        decide = _compare(test, place, met=met, missing=missing)
+    else:
+        decide = _decide(test, met=met, missing=missing)
     return CompiledCondition(condition.attribute, form, decide)
 
 
@@ -101,7 +112,30 @@ def _decide(test: Test, *, met: bool, missing: bool) -> Callable[[Readings], boo
     return decide
 
 
-def _finish(steps: Generator[None, None, Result]) -> Result:
+def _look_up(texts: frozenset[str], *, met: bool, missing: bool) -> Callable[[Readings], bool]:
+    """The same for look-ups, of a whole list at once."""
+
+    def decide(readings: Readings) -> bool:
+        if not readings:
+            return missing
+        return met if not texts.isdisjoint(readings) else not met
+
+    return decide
+
+
+def _compare(test: Test, place: int, *, met: bool, missing: bool) -> Callable[[Readings], bool]:
+    """The same for comparisons by order: of a list, the lowest or the highest element suffices."""
+
+    def decide(readings: Readings) -> bool:
+        if not readings:
+            return missing
+        return met if test(readings[place]) else not met
+
+    return decide
+
+
+def finish(steps: Generator[None, None, Result]) -> Result:
+    """Run steps to their end at once, and return their value."""
     while True:
         try:
             next(steps)

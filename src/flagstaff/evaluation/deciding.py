@@ -1,17 +1,17 @@
 """Decides flags that are compiled apart from the snapshots that are served. The kernel decides, as in an evaluation."""
 
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 
 from flagstaff.evaluation.compiler import CompiledFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_flags
 from flagstaff.evaluation.history.layout import Decision
-from flagstaff.evaluation.parts import all_flags, decide_part
+from flagstaff.evaluation.parts import all_flags, deciding_part
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import Decisions
 from flagstaff.evaluation.tracing import DecidedFlag, Subject
 
-FLAGS_AT_ONCE = 100
-"""Deciding these takes about a millisecond, and so does freeing what they were compiled to."""
+# Deciding these takes about a millisecond, and so does freeing what they were compiled to.
+_FLAGS_AT_ONCE, _RULES_AT_ONCE = 100, 500
 
 
 class Decider:
@@ -25,9 +25,11 @@ class Decider:
         self._positions = {flag.key: position for position, flag in enumerate(snapshot.layout.recorded)}
         self._constant = {flag.key: Decision(flag, flag.default) for flag in snapshot.layout.constant}
 
-    def decide(self, subject: Subject, keys: Collection[str]) -> Iterator[DecidedFlag]:
-        """How the flags with these keys are decided for a user."""
-        decisions = decide_part(self._snapshot, self._part, subject.user_id, subject.user_email, subject.attributes)
+    def decide(self, subject: Subject, keys: Collection[str]) -> Generator[None, None, Iterator[DecidedFlag]]:
+        """How the flags with these keys are decided for a user; the conditions are checked in small steps."""
+        decisions = yield from deciding_part(
+            self._snapshot, self._part, subject.user_id, subject.user_email, subject.attributes
+        )
         return (self._decided(key, decisions) for key in keys)
 
     def _decided(self, key: str, decisions: Decisions) -> DecidedFlag:
@@ -46,6 +48,21 @@ def prepare(flag_set: FlagSet, keys: Iterable[str]) -> Generator[None, None, Dec
     decider = Decider(flag_set, compiled, snapshot)
     yield
     return decider
+
+
+def portions(flag_set: FlagSet, keys: Iterable[str]) -> Iterator[Sequence[str]]:
+    """The keys in portions of flags that are decided together; a flag without a match in the set counts as small."""
+    portion: list[str] = []
+    its_rules = 0
+    for key in keys:
+        more = len(flag_set.flags[key].rules) if key in flag_set.flags else 0
+        if portion and (len(portion) == _FLAGS_AT_ONCE or its_rules + more > _RULES_AT_ONCE):
+            yield portion
+            portion, its_rules = [], 0
+        portion.append(key)
+        its_rules += more
+    if portion:
+        yield portion
 
 
 def needs_of(flag_set: FlagSet) -> Generator[None, None, dict[str, list[str]]]:

@@ -7,7 +7,7 @@ at a time, between which the caller may do other work.
 from collections.abc import Iterator, Sequence
 
 from flagstaff.domain.prerequisites import with_needed
-from flagstaff.evaluation.deciding import FLAGS_AT_ONCE, free, needs_of, prepare
+from flagstaff.evaluation.deciding import free, needs_of, portions, prepare
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.traces import FlagTrace, RuleTrace
 from flagstaff.evaluation.tracing import Subject, Tracer
@@ -20,12 +20,11 @@ def explain(flag_set: FlagSet, subject: Subject, keys: Sequence[str]) -> Iterato
     """
     tracer = Tracer(flag_set.environment.key, subject, flag_set.segments)
     needs = yield from needs_of(flag_set)
-    for start in range(0, len(keys), FLAGS_AT_ONCE):
-        some = keys[start : start + FLAGS_AT_ONCE]
+    for some in portions(flag_set, keys):
         known = [key for key in with_needed(needs, some) if key in flag_set.flags]
         decider = yield from prepare(flag_set, known)
         decided = {}
-        for each in decider.decide(subject, known):
+        for each in (yield from decider.decide(subject, known)):
             decided[each.targeted.flag.key] = each
             yield None
         for key in some:

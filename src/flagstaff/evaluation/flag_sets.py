@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from flagstaff.domain.projects import Environment
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.assembly import assemble
-from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
-from flagstaff.evaluation.predicates import Predicate, compile_predicate
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
+from flagstaff.evaluation.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 
 
@@ -47,7 +47,7 @@ def compile_flags(flags: Iterable[TargetedFlag]) -> Generator[None, None, dict[s
     """Compile flags; returns them by key."""
     compiled = {}
     for each in flags:
-        compiled[each.flag.key] = compile_flag(each)
+        compiled[each.flag.key] = yield from compiling_flag(each)
         yield
     return compiled
 
@@ -56,6 +56,7 @@ def compile_segments(segments: Iterable[Segment]) -> Generator[None, None, dict[
     """Compile segments; returns them by key."""
     compiled = {}
     for segment in segments:
-        compiled[segment.key] = CompiledSegment(segment, compile_predicate(segment.conditions))
+        predicate = yield from compiling_predicate(segment.conditions)
+        compiled[segment.key] = CompiledSegment(segment, predicate)
         yield
     return compiled

@@ -8,7 +8,7 @@ import operator
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -41,7 +41,7 @@ _COMPARISONS: MappingProxyType[Operator, tuple[tuple[Form, str], Callable[[Any, 
         Operator.SEMVER_LTE: (_VERSION, operator.ge),
     }
 )
-_FEW = 4  # so many values are found faster, or as fast, one by one
+FEW, FEW_CONTAINED = 4, 64  # so many values are found faster, or as fast, one by one
 _HEAD_LENGTH = 4
 _PREFIX_LENGTH = re.compile("[0-9]{1,3}")
 _TOO_LARGE = (
@@ -77,7 +77,7 @@ def compile_test(condition: Condition) -> Generator[None, None, tuple[Form, Test
         case Operator.CONTAINS:
             return text, _contains(compared_texts(condition))
         case Operator.MATCHES:
-            return Form.TEXT, _matches(condition.values[0], case_sensitive=not condition.case_insensitive)
+            return Form.SEARCHED_TEXT, _matches(condition.values[0], case_sensitive=not condition.case_insensitive)
         case Operator.IN_NETWORK:
             return Form.ADDRESS, (yield from _in_network(condition.values))
     (form, message), compare = _COMPARISONS[condition.operator]
@@ -94,23 +94,23 @@ def compared_texts(condition: Condition) -> Iterable[str]:
 
 def _starts_with(values: Iterable[str]) -> Test:
     ordered = _shortest(values)
-    if len(ordered) <= _FEW:
+    if len(ordered) <= FEW:
         return operator.methodcaller("startswith", tuple(ordered))
     return partial(_starts_with_any, ordered)
 
 
 def _ends_with(values: Iterable[str]) -> Test:
     ordered = _shortest(value[::-1] for value in values)
-    if len(ordered) <= _FEW:
+    if len(ordered) <= FEW:
         return operator.methodcaller("endswith", tuple(value[::-1] for value in ordered))
     return lambda text: _starts_with_any(ordered, text[::-1])
 
 
 def _contains(values: Iterable[str]) -> Test:
     ordered = _shortest(value.encode() for value in values)  # bytes compare faster, and have the same substrings
-    if len(ordered) <= _FEW:
+    if len(ordered) <= FEW_CONTAINED:
         few = tuple(value.decode() for value in ordered)
-        return lambda text: any(value in text for value in few)
+        return lambda text: any(map(text.__contains__, few))
     length = min(_HEAD_LENGTH, *map(len, ordered))
     heads = {value[:length] for value in ordered}
 
@@ -174,6 +174,18 @@ def _read_network(index: int, value: str) -> tuple[int, int, int]:
 
 
 def _matches(expression: str, *, case_sensitive: bool) -> Test:
+    pattern = _compile_expression(expression, case_sensitive=case_sensitive)
+    return lambda text: pattern.search(text.encode()) is not None
+
+
+@lru_cache(maxsize=4096)
+def count_instructions(expression: str, *, case_sensitive: bool) -> int:
+    """The size of the program to which RE2 compiles an expression that `check_condition` has accepted."""
+    size: int = _compile_expression(expression, case_sensitive=case_sensitive).programsize
+    return size
+
+
+def _compile_expression(expression: str, *, case_sensitive: bool) -> Any:
     if sum(escaped in "pP" for escaped in _ESCAPE.findall(expression)) > _MAX_UNICODE_CLASSES:
         raise InvalidConditionError("values.0", _TOO_LARGE)
     options = re2.Options()
@@ -187,7 +199,7 @@ def _matches(expression: str, *, case_sensitive: bool) -> Test:
         raise InvalidConditionError("values.0", _describe(error)) from None
     if pattern.programsize > _MAX_INSTRUCTIONS:
         raise InvalidConditionError("values.0", _TOO_LARGE)
-    return lambda text: pattern.search(text.encode()) is not None
+    return pattern
 
 
 def _describe(error: re2.error) -> str:

@@ -3,7 +3,7 @@
 A flag that is evaluated alone is decided with those that it needs. An explanation decides all flags.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import replace
 
 from flagstaff.domain.flags import DEFAULT_STICKINESS
@@ -19,6 +19,7 @@ from flagstaff.evaluation.targeting import (
     decide,
     first_of_each_flag,
     follow,
+    follow_holding,
     identifier_of,
     resolve,
 )
@@ -59,8 +60,12 @@ def decide_part(
     user_id: str | None,
     user_email: str | None,
     attributes: Mapping[str, object] = NO_ATTRIBUTES,
+    holding: int | None = None,
 ) -> Decisions:
-    """Decide some of the recorded flags like `evaluate`; the others are left without a bucket."""
+    """Decide some of the recorded flags like `evaluate`; the others are left without a bucket.
+
+    `holding` are the bits of the predicates that hold, if they have been computed before.
+    """
     email = user_email.lower() if user_email else ""
     user = User((user_id or email).encode(), resolve(snapshot, attributes, user_id, email))
     decided = bytearray((NO_BUCKET,)) * len(snapshot.layout.recorded)
@@ -68,11 +73,27 @@ def decide_part(
         decided[position] = bucket_in(prefix, identifier_of(user, stickiness))
     found = tuple(match for match in find_matches(snapshot, user_id, email) if match.position in part.positions)
     if part.targeting is not None:
-        return decide(part.targeting, user, decided, found, follow(part.targeting, user.values))
+        led = follow(part.targeting, user.values) if holding is None else follow_holding(part.targeting, holding)
+        return decide(part.targeting, user, decided, found, led)
     rules = first_of_each_flag(found)
     for position, match in rules.items():
         decided[position] = match.byte
     return Decisions(decided, bytearray(), bytes(decided), rules)
+
+
+def deciding_part(
+    snapshot: EnvironmentSnapshot,
+    part: Part,
+    user_id: str | None,
+    user_email: str | None,
+    attributes: Mapping[str, object] = NO_ATTRIBUTES,
+) -> Generator[None, None, Decisions]:
+    """Do the same condition by condition, between which the caller may do other work."""
+    holding = None
+    if part.targeting is not None:
+        email = user_email.lower() if user_email else ""
+        holding = yield from part.targeting.predicates.checking(resolve(snapshot, attributes, user_id, email))
+    return decide_part(snapshot, part, user_id, user_email, attributes, holding)
 
 
 def all_flags(snapshot: EnvironmentSnapshot) -> Part:
@@ -116,16 +137,16 @@ def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list
 
 def _narrow(targeting: Targeting, positions: Collection[int], position: int, recorded: int) -> Targeting:
     """What some of the recorded flags need of the targeting; the columns of only one of them are recorded."""
-    by_bit = {}
-    for bit, matches in targeting.by_bit.items():
+    by_predicate = {}
+    for number, matches in targeting.by_predicate.items():
         kept = tuple(match for match in matches if match.position in positions)
         if kept:
-            by_bit[bit] = kept
+            by_predicate[number] = kept
     return replace(
         targeting,
         sticky=(),
-        by_bit=by_bit,
-        leading=sum(by_bit),
+        by_predicate=by_predicate,
+        leading=sum(1 << number for number in by_predicate),
         with_buckets=tuple(each for each in targeting.with_buckets if each[0] in positions),
         varied=tuple(each for each in targeting.varied if each.position in positions),
         needs=tuple(each for each in targeting.needs if each[0] in positions),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from flagstaff.domain.flags import Flag
 from flagstaff.domain.prerequisites import with_needed
-from flagstaff.evaluation.deciding import FLAGS_AT_ONCE, Decider, free, needs_of, prepare
+from flagstaff.evaluation.deciding import Decider, free, needs_of, portions, prepare
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.tracing import DecidedFlag, Subject
 
@@ -41,8 +41,7 @@ def decide_for_each(
     """
     known = [key for key in keys if key in flag_set.flags]
     needs = yield from needs_of(flag_set)
-    for start in range(0, len(known), FLAGS_AT_ONCE):
-        some = known[start : start + FLAGS_AT_ONCE]
+    for some in portions(flag_set, known):
         decider = yield from prepare(flag_set, with_needed(needs, some))
         yield from _decide(decider, subjects, [flag_set.flags[key].flag for key in some])
     yield from free(flag_set)
@@ -51,7 +50,8 @@ def decide_for_each(
 def _decide(decider: Decider, subjects: Sequence[Subject], flags: Sequence[Flag]) -> Iterator[FlagAnswers | None]:
     found = {flag.key: FlagAnswers(flag) for flag in flags}
     for subject in subjects:
-        for answers, decided in zip(found.values(), decider.decide(subject, found), strict=True):
+        decisions = yield from decider.decide(subject, found)
+        for answers, decided in zip(found.values(), decisions, strict=True):
             answers.add(decided)
         yield None
     yield from found.values()

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from flagstaff.domain.conditions import COMPARES_TEXT, Condition
 from flagstaff.evaluation.attributes import Form, Readings, read
-from flagstaff.evaluation.conditions import CompiledCondition, compile_condition, lookup_values
+from flagstaff.evaluation.conditions import CompiledCondition, compiling_condition, finish, lookup_values
+from flagstaff.evaluation.operators import count_instructions
 
 Decide = Callable[[Readings], bool]
 
@@ -36,8 +37,23 @@ class Predicate:
 
 def compile_predicate(conditions: Iterable[Condition]) -> Predicate:
     """Compile conditions that `check_conditions` returned. Emails and domains are compared ignoring case."""
+    return finish(compiling_predicate(conditions))
+
+
+def compiling_predicate(conditions: Iterable[Condition]) -> Generator[None, None, Predicate]:
+    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
     compared = tuple(map(_as_compared, conditions))
-    return Predicate(compared, tuple(map(compile_condition, compared)))
+    compiled = []
+    for condition in compared:
+        compiled.append((yield from compiling_condition(condition)))
+        yield
+    return Predicate(compared, tuple(compiled))
+
+
+def instructions_of(condition: Condition) -> int:
+    """The size of the program of a condition with `matches`, as it is compared."""
+    case_sensitive = not _as_compared(condition).case_insensitive
+    return count_instructions(condition.values[0], case_sensitive=case_sensitive)
 
 
 def _as_compared(condition: Condition) -> Condition:
@@ -96,6 +112,31 @@ class AttributePredicates:
                 found |= bit
         return found
 
+    def checking(self, value: object) -> Generator[None, None, int]:
+        """The same as `holding`, condition by condition: together they may take long where no budget limits them."""
+        found = self.unasked
+        readings = {}
+        for form in self._forms:
+            readings[form] = read(form, value)
+            yield
+        for form, bits_by_text in self.look_ups.items():
+            for text in readings[form]:
+                found |= bits_by_text.get(text, 0)
+            yield
+        for form, checks in self.checks.items():
+            for decide, bit in checks:
+                if decide(readings[form]):
+                    found |= bit
+                yield
+        for conditions, bit in self.sets:
+            holds = True
+            for condition in conditions:
+                holds = holds and condition.decide(readings[condition.form])
+                yield
+            if holds:
+                found |= bit
+        return found
+
     @cached_property
     def _forms(self) -> frozenset[Form]:
         """The forms in which the attribute is read."""
@@ -115,6 +156,13 @@ class Predicates:
         found = self.everything
         for each in self.by_attribute:
             found &= each.holding(values.get(each.attribute))
+        return found
+
+    def checking(self, values: Mapping[str, object]) -> Generator[None, None, int]:
+        """The same, condition by condition, between which the caller may do other work."""
+        found = self.everything
+        for each in self.by_attribute:
+            found &= yield from each.checking(values.get(each.attribute))
         return found
 
     def about(self, attributes: Collection[str]) -> "Predicates":

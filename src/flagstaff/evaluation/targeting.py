@@ -90,6 +90,11 @@ def follow(targeting: Targeting, values: Mapping[str, object], custom_holding: i
     return targeting.led.get(holding) or _follow(targeting, holding)
 
 
+def follow_holding(targeting: Targeting, holding: int) -> LedMatches:
+    """The same for the bits of the predicates that hold."""
+    return targeting.led.get(holding) or _follow(targeting, holding)
+
+
 def decide(
     targeting: Targeting, user: User, decided: bytearray, looked_up: tuple[RuleMatch, ...], led: LedMatches
 ) -> Decisions:
@@ -167,11 +172,12 @@ def _inside(found: Iterable[RuleMatch], bucket_of: Mapping[int, int]) -> Iterabl
 def _follow(targeting: Targeting, holding: int) -> LedMatches:
     """What follows from the predicates that hold; remembered for the next user for whom the same hold."""
     found: list[RuleMatch] = []
-    leading = holding & targeting.leading
-    while leading:
-        bit = leading & -leading
-        found += [match for match in targeting.by_bit[bit] if match.needs & holding == match.needs]
-        leading ^= bit
+    digits = bin(holding & targeting.leading)[:1:-1]  # to take bits out of a long integer takes longer
+    number = digits.find("1")
+    while number >= 0:
+        matches = targeting.by_predicate[number]
+        found += [match for match in matches if not match.needs or match.needs & holding == match.needs]
+        number = digits.find("1", number + 1)
     start = targeting.steady
     varying = tuple(match for match in found if match.position < start)
     steady = first_of_each_flag(match for match in found if match.position >= start)

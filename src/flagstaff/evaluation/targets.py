@@ -27,8 +27,8 @@ class RuleMatch(NamedTuple):
     """A rule found by a look-up.
 
     `position` is its flag's position among the recorded flags. `rank` is the rule's rank in the flag; the lowest rank
-    decides. `byte` is recorded if it does. The rule matches only if the predicates with the bits `needs` hold, and the
-    user's bucket is below `percentage`.
+    decides. `byte` is recorded if it does. The rule matches only if the predicates with the bits `needs` hold, besides
+    the one by which it was found, and the user's bucket is below `percentage`.
     """
 
     position: int
@@ -92,7 +92,8 @@ class Targeting:
     """What evaluations of an environment need besides look-ups by the user's id and email; most environments have none.
 
     `sticky` are the rollouts whose identifier is an attribute: the attribute and the bytes that are hashed before it.
-    `by_bit` are the rules that are found by a predicate that holds, and `leading` the bits of these predicates.
+    `by_predicate` are the rules that are found by a predicate that holds, by its number, and `leading` the bits of
+    these predicates.
     `with_buckets` are the flags with rules for a percentage of users: the position, the stickiness and the bytes that
     are hashed before the identifier. `needs` are the prerequisites by the flag's position, in an order in which each
     flag comes after those that it needs. `with_buckets` and `varied` are in the order of the positions.
@@ -104,7 +105,7 @@ class Targeting:
 
     sticky: tuple[tuple[str, bytes], ...]
     predicates: Predicates
-    by_bit: Mapping[int, tuple[RuleMatch, ...]]
+    by_predicate: Mapping[int, tuple[RuleMatch, ...]]
     leading: int
     with_buckets: tuple[tuple[int, str, bytes], ...]
     varied: tuple[VariedFlag, ...] = ()

@@ -15,7 +15,7 @@ from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, match_key,
 from flagstaff.evaluation.flag_sets import CompiledSegment
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.predicates import Predicate, compile_predicate
+from flagstaff.evaluation.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.targeting import User, attributes_of, identifier_of
 from flagstaff.evaluation.targets import BUILT_IN
 from flagstaff.evaluation.traces import (
@@ -138,7 +138,7 @@ class Tracer:
         if not conditions:
             return ()
         if predicate is None:  # of a rule that is not live, so it was not compiled
-            predicate = compile_predicate(conditions)
+            predicate = yield from compiling_predicate(conditions)
             yield
         traced = []
         for condition, compiled in zip(conditions, predicate.compiled, strict=True):

@@ -100,7 +100,7 @@ class Clones:
         await rules.create_rules(connection, its_rules)
         self.rules.quota_per_flag.require_room(max((len(each.rules) for each in cloned), default=0), 0)
         self.rules.quota_per_environment.require_room(len(its_rules), 0)
-        await self.rules.require_room_for_conditions(connection, environment.id, its_rules)
+        await self.rules.require_room_for_conditions(connection, environment.project_id, environment.id, its_rules)
 
 
 async def _require_few(connection: Connection, origin: Environment) -> None:

@@ -78,13 +78,15 @@ class Copies:
                     Code.CONFLICT, "The flags have been changed since. Look again at what the copy would alter."
                 )
             async with attempt(connection, keep=not dry_run):  # some quotas need to see what is written
-                await self._write(connection, to_id, alterations)
+                await self._write(connection, project_id, to_id, alterations)
             if dry_run:
                 return Copied(alterations, found, ())
             made = await collect(_change_of(actor, each, self.now()) for each in alterations)
             return Copied(alterations, found, await record_all(transaction, made))
 
-    async def _write(self, connection: Connection, environment_id: UUID, alterations: Sequence[Alteration]) -> None:
+    async def _write(
+        self, connection: Connection, project_id: UUID, environment_id: UUID, alterations: Sequence[Alteration]
+    ) -> None:
         """Write what is altered; raises Error CONFLICT where a quota has no room."""
         await self._write_flags(connection, environment_id, [each for each in alterations if _is_flag(each)])
         its_rules = [each for each in alterations if not _is_flag(each)]
@@ -97,7 +99,8 @@ class Copies:
         if new:
             await self.rules.require_room(connection, environment_id, {rule.flag_id for rule in new}, 0)
         written = [each.after for each in its_rules if isinstance(each.after, Rule)]
-        await self.rules.require_room_for_conditions(connection, environment_id, written)
+        replaced = [each.before for each in its_rules if isinstance(each.before, Rule)]
+        await self.rules.require_room_for_conditions(connection, project_id, environment_id, written, replaced)
 
     async def _write_flags(
         self, connection: Connection, environment_id: UUID, alterations: Sequence[Alteration]
@@ -110,6 +113,10 @@ class Copies:
         changed = [each.after for each in alterations if each.before is not None and isinstance(each.after, Flag)]
         await flags.update_flags(connection, changed)
         await self.flags.require_room_for_variants(connection, environment_id, present)
+        for each in alterations:
+            if isinstance(each.after, Flag):
+                before = each.before if isinstance(each.before, Flag) else None
+                await self.flags.require_room_for_work(connection, each.after, before)
 
 
 def _needed(parts: Collection[Part]) -> Iterator[Permission]:

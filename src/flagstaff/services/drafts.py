@@ -1,7 +1,9 @@
-"""Drafts: flags as they might be saved, checked as if they were. Nothing is stored. Quotas are not checked."""
+"""Drafts: flags as they might be saved, checked as if they were. Nothing is stored.
 
-import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+Quotas are not checked, but each draft has a budget of work, like an environment.
+"""
+
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,9 +16,10 @@ from flagstaff.domain.conditions import InvalidConditionError
 from flagstaff.domain.errors import Error, invalid_field
 from flagstaff.domain.flags import Flag, Rule, RuleType, check_rule_value
 from flagstaff.domain.projects import Environment
+from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions import check_conditions
-from flagstaff.pacing import collect
+from flagstaff.evaluation.conditions import checking_conditions
+from flagstaff.pacing import collect, in_pieces
 from flagstaff.services.references import (
     missing_segment,
     require_free_key,
@@ -24,6 +27,7 @@ from flagstaff.services.references import (
     require_unneeded_variants,
     require_variant,
 )
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage import flags, rules, segments
 from flagstaff.storage.database import Connection
 
@@ -65,15 +69,17 @@ async def check_values(draft: Draft) -> Draft:
     """Return a draft with its values as they are stored; raises Error INVALID at the first one that cannot be."""
     if not draft.rules:
         return draft
-    # Thousands of values take milliseconds.
-    return replace(draft, rules=await asyncio.to_thread(_check_rules, draft.rules))
+    return replace(draft, rules=await in_pieces(_checking_rules(draft.rules)))
 
 
-async def read_draft(connection: Connection, environment: Environment, draft: Draft, now: datetime) -> DraftedFlag:
+async def read_draft(
+    connection: Connection, environment: Environment, draft: Draft, now: datetime, work: WorkBudgets
+) -> DraftedFlag:
     """The flag as it would be after it is saved now; `check_values` returned the draft.
 
     Raises:
-        Error: INVALID at its field, or CONFLICT, as when it is saved.
+        Error: INVALID at its field, or CONFLICT, as when it is saved; INVALID at the condition with which it exceeds
+            its budget of work.
     """
     saved = next(await flags.find_flags_by_key(connection, environment.id, [draft.values["key"]]), None)
     saved_rules: dict[UUID, Rule] = {}
@@ -103,22 +109,28 @@ async def read_draft(connection: Connection, environment: Environment, draft: Dr
         await require_prerequisites(connection, flag)
     if saved is not None:
         await require_unneeded_variants(connection, saved, flag)
-    await _require_what_rules_name(connection, flag, drafted)
+    named = await _require_what_rules_name(connection, flag, drafted)
+    await _require_budget(work, drafted, list(saved_rules.values()), named)
     new_rules = {rule.id for rule in drafted} - saved_rules.keys()
     return DraftedFlag(TargetedFlag(flag, drafted), saved, new_rules)
 
 
-def _check_rules(rules: Sequence[DraftRule]) -> list[DraftRule]:
-    return [_check_rule(rule, f"{_RULES}.{place}") for place, rule in enumerate(rules)]
+def _checking_rules(rules: Sequence[DraftRule]) -> Generator[None, None, list[DraftRule]]:
+    """Check the rules in small steps: thousands of values take milliseconds."""
+    checked = []
+    for place, rule in enumerate(rules):
+        checked.append((yield from _checking_rule(rule, f"{_RULES}.{place}")))
+        yield
+    return checked
 
 
-def _check_rule(rule: DraftRule, place: str) -> DraftRule:
+def _checking_rule(rule: DraftRule, place: str) -> Generator[None, None, DraftRule]:
     try:
         check_rule_value(rule.values["rule_type"], rule.values["rule_value"])
     except ValueError as error:
         raise invalid_field(f"{place}.rule_value", str(error)) from error
     try:
-        conditions = check_conditions(rule.values["conditions"])
+        conditions = yield from checking_conditions(rule.values["conditions"])
     except InvalidConditionError as error:
         raise invalid_field(error.inside("conditions").inside(place).path, str(error)) from error
     return replace(rule, values={**rule.values, "conditions": conditions})
@@ -141,14 +153,27 @@ def _new_rule(flag: Flag, rule: DraftRule, at: datetime) -> Rule:
     return Rule(id=uuid7(), flag_id=flag.id, created_at=at, updated_at=at, **rule.values)
 
 
-async def _require_what_rules_name(connection: Connection, flag: Flag, drafted: Sequence[Rule]) -> None:
-    named = {rule.rule_value for rule in drafted if rule.rule_type is RuleType.SEGMENT}
-    missing = named - await segments.list_keys(connection, flag.project_id) if named else ()
+async def _require_what_rules_name(connection: Connection, flag: Flag, drafted: Sequence[Rule]) -> Collection[Segment]:
+    """The segments that the rules name; raises Error INVALID for one, or a variant, that does not exist."""
+    named = {rule.rule_value or "" for rule in drafted if rule.rule_type is RuleType.SEGMENT}
+    found: Sequence[Segment] = ()
+    if named:
+        found = await collect(await segments.find_named_segments(connection, flag.project_id, flag_ids=(), keys=named))
+    missing = named - {segment.key for segment in found}
     for place, rule in enumerate(drafted):
         with _inside(f"{_RULES}.{place}"):
             require_variant(flag, rule)
             if rule.rule_type is RuleType.SEGMENT and rule.rule_value in missing:
                 raise missing_segment()
+    return found
+
+
+async def _require_budget(
+    work: WorkBudgets, drafted: Sequence[Rule], saved: Collection[Rule], named: Collection[Segment]
+) -> None:
+    excess = await in_pieces(work.find_excess_of_draft(drafted, saved, named))
+    if excess is not None:
+        raise invalid_field(f"{_RULES}.{excess.place}.{excess.field}", excess.message)
 
 
 @contextmanager

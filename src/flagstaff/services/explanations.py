@@ -17,6 +17,7 @@ from flagstaff.pacing import in_pieces
 from flagstaff.services.access import open_environment
 from flagstaff.services.drafts import Draft, check_values, read_draft
 from flagstaff.services.flag_sets import read_all, read_some, require_flags
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage.database import Database
 from flagstaff.storage.flags import list_keys_of
 
@@ -68,6 +69,7 @@ class Explanations:
 
     database: Database
     now: Callable[[], datetime]
+    work: WorkBudgets
 
     async def explain(
         self,
@@ -91,7 +93,7 @@ class Explanations:
             environment = await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
             drafted = None
             if checked is not None:
-                drafted = await read_draft(connection, environment, checked, self.now())
+                drafted = await read_draft(connection, environment, checked, self.now(), self.work)
             if flag_keys is not None:
                 await require_flags(connection, environment, flag_keys, drafted)
             if flag_keys is not None and user.fit:

@@ -26,7 +26,8 @@ from flagstaff.services.references import (
     require_unneeded,
     require_unused_variants,
 )
-from flagstaff.storage import environments, flags
+from flagstaff.services.work import WorkBudgets
+from flagstaff.storage import environments, flags, rules
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database, Transaction
 
@@ -42,6 +43,7 @@ class Flags:
     now: Callable[[], datetime]
     quota: Quota
     quota_of_variants: CharactersQuota
+    work: WorkBudgets
 
     async def create_flag(self, actor: Actor, project_id: UUID, environment_id: UUID, **values: Any) -> Flag:
         """Create a flag with these fields; those that have a default may be left out.
@@ -103,6 +105,7 @@ class Flags:
         await flags.create_flag(connection, flag)
         if flag.variants:
             await self.require_room_for_variants(connection, environment_id)
+        await self.require_room_for_work(connection, flag, None)
         await record(transaction, change_of(actor, "flag.created", now, scope_of(flag), after=flag))
         return flag
 
@@ -150,11 +153,13 @@ class Flags:
             if updated.prerequisites != flag.prerequisites:
                 await require_prerequisites(transaction.connection, updated)
             if updated.variants == flag.variants:
-                return await self._write(transaction, "flag.updated", actor, flag, updated)
-            await require_unused_variants(transaction.connection, flag, updated)
-            present = await flags.count_variant_characters(transaction.connection, path.environment_id)
-            written = await self._write(transaction, "flag.updated", actor, flag, updated)
-            await self.require_room_for_variants(transaction.connection, path.environment_id, present)
+                written = await self._write(transaction, "flag.updated", actor, flag, updated)
+            else:
+                await require_unused_variants(transaction.connection, flag, updated)
+                present = await flags.count_variant_characters(transaction.connection, path.environment_id)
+                written = await self._write(transaction, "flag.updated", actor, flag, updated)
+                await self.require_room_for_variants(transaction.connection, path.environment_id, present)
+            await self.require_room_for_work(transaction.connection, written, flag)
             return written
 
     async def toggle_flag(self, actor: Actor, path: FlagPath, precondition: Precondition[Flag] = ANY_STATE) -> Flag:
@@ -183,7 +188,8 @@ class Flags:
         """Put an archived flag back into the answers, as it was.
 
         Raises:
-            Error: CONFLICT if it is not archived, or, with their keys, if prerequisites of it are.
+            Error: CONFLICT if it is not archived, or, with their keys, if prerequisites of it are, or if its conditions
+                are too much work for the environment.
         """
         async with self.database.transaction() as transaction:
             flag = await open_flag(
@@ -192,7 +198,9 @@ class Flags:
             if flag.archived_at is None:
                 raise Error(Code.CONFLICT, f"The flag {flag.key} is not archived.")
             await require_live_prerequisites(transaction.connection, flag)
-            return await self._write(transaction, "flag.unarchived", actor, flag, replace(flag, archived_at=None))
+            live = await self._write(transaction, "flag.unarchived", actor, flag, replace(flag, archived_at=None))
+            await self.require_room_for_work(transaction.connection, live, flag)
+            return live
 
     async def delete_flag(self, actor: Actor, path: FlagPath, precondition: Precondition[Flag] = ANY_STATE) -> None:
         """Delete a flag with its rules; its evaluation history stays.
@@ -212,6 +220,21 @@ class Flags:
         """Raise Error CONFLICT if the variants of the environment have become too long, unless they were longer."""
         characters = await flags.count_variant_characters(connection, environment_id)
         self.quota_of_variants.require_within("environment", characters, present)
+
+    async def require_room_for_work(self, connection: Connection, written: Flag, before: Flag | None) -> None:
+        """Refuse a flag just written with which the environment's conditions and prerequisites are too much work.
+
+        Raises:
+            Error: INVALID at the prerequisites; CONFLICT for the rules of a flag that was archived before.
+        """
+        returns = before is not None and before.archived_at is not None and written.archived_at is None
+        its_rules = await collect(await rules.list_rules(connection, written.id)) if returns else ()
+        excess = await self.work.find_excess_of_flag(connection, written, None if returns else before, its_rules)
+        if excess is None:
+            return
+        if returns:
+            raise Error(Code.CONFLICT, f"The flag {written.key} {excess.message}.")
+        raise invalid_field(excess.field, excess.message)
 
     async def _write(self, transaction: Transaction, action: str, actor: Actor, before: Flag, after: Flag) -> Flag:
         after = replace(after, updated_at=later_than(before.updated_at, self.now()))

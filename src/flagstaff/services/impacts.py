@@ -17,6 +17,7 @@ from flagstaff.pacing import Turns, in_pieces
 from flagstaff.services.access import FlagPath, open_live_flag
 from flagstaff.services.drafts import Draft, check_values, inside_draft, read_draft
 from flagstaff.services.flag_sets import read_some
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage import environments
 from flagstaff.storage.database import Database
 from flagstaff.storage.history.batches import find_environment_number
@@ -62,6 +63,7 @@ class Impacts:
 
     database: Database
     now: Callable[[], datetime]
+    work: WorkBudgets
     bounds: Bounds = Bounds()
     # One at a time: each pauses for other work, but many at once would still take most of the time.
     _one: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
@@ -78,7 +80,7 @@ class Impacts:
             with inside_draft():
                 require_same_key(flag.key, checked.values["key"])
             environment = await environments.get_environment(connection, path.project_id, path.environment_id)
-            drafted = await read_draft(connection, environment, checked, self.now())
+            drafted = await read_draft(connection, environment, checked, self.now(), self.work)
             saved = await read_some(connection, environment, [flag.key], None)
             changed = await read_some(connection, environment, [flag.key], drafted)
         before = await in_pieces((await in_pieces(saved.collect(None))).compile())

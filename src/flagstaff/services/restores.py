@@ -78,7 +78,7 @@ class Restores:
         for each in alterations:
             match each.after:
                 case Flag() as flag:
-                    await self._write_flag(connection, flag, is_new=each.before is None)
+                    await self._write_flag(connection, flag, each.before if isinstance(each.before, Flag) else None)
                 case Segment() as segment:
                     await self._write_segment(connection, segment, each.before)
                 case Rule() as rule if each.before is None:
@@ -94,20 +94,22 @@ class Restores:
         assert scope.flag_id is not None
         if new_rules:
             await self.rules.require_room(connection, scope.environment_id, [scope.flag_id], 0)
-        written = [
-            each.after
-            for each in its_rules
-            if isinstance(each.after, Rule)
-            and not (isinstance(each.before, Rule) and each.before.conditions == each.after.conditions)
-        ]
-        await self.rules.require_room_for_conditions(connection, scope.environment_id, written)
+        assert scope.project_id is not None
+        written = [each.after for each in its_rules if isinstance(each.after, Rule)]
+        replaced = [each.before for each in its_rules if isinstance(each.before, Rule)]
+        await self.rules.require_room_for_conditions(
+            connection, scope.project_id, scope.environment_id, written, replaced
+        )
 
-    async def _write_flag(self, connection: Connection, flag: Flag, *, is_new: bool) -> None:
+    async def _write_flag(self, connection: Connection, flag: Flag, before: Flag | None) -> None:
+        is_new = before is None
         if is_new:
             self.flags.quota.require_room(await flags.count_flags(connection, flag.environment_id))
         present = await flags.count_variant_characters(connection, flag.environment_id)
         await (flags.create_flag if is_new else flags.update_flag)(connection, flag)
         await self.flags.require_room_for_variants(connection, flag.environment_id, present)
+        if flag.archived_at is None:
+            await self.flags.require_room_for_work(connection, flag, before)
 
     async def _write_segment(self, connection: Connection, segment: Segment, before: object) -> None:
         is_new = not isinstance(before, Segment)
@@ -115,7 +117,8 @@ class Restores:
             self.segments.quota.require_room(await segments.count_segments(connection, segment.project_id))
         await (segments.create_segment if is_new else segments.update_segment)(connection, segment)
         if not isinstance(before, Segment) or before.conditions != segment.conditions:
-            await self.segments.require_room_for_conditions(connection, segment.project_id)
+            replaced = before if isinstance(before, Segment) else None
+            await self.segments.require_room_for_conditions(connection, segment, replaced)
 
 
 def _change_of(actor: Actor, each: Alteration, restores: int) -> Change:

@@ -1,6 +1,6 @@
 """Targeting rules of a flag. When a method returns, every later evaluation sees what it did."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, change_of
+from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.domain.flags import Rule
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
@@ -19,6 +20,7 @@ from flagstaff.services.access import FlagPath, open_environment, open_flag, ope
 from flagstaff.services.conditions import check_given_conditions
 from flagstaff.services.preconditions import ANY_STATE, Precondition
 from flagstaff.services.references import require_segment, require_valid_value, require_variant
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage import rules
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
@@ -33,6 +35,7 @@ class Rules:
     quota_per_flag: Quota
     quota_per_environment: Quota
     quota_of_conditions: CharactersQuota
+    work: WorkBudgets
 
     async def create_rule(self, actor: Actor, path: FlagPath, **values: Any) -> Rule:
         """Create a rule with these fields; those that have a default may be left out.
@@ -52,7 +55,7 @@ class Rules:
             require_variant(flag, rule)
             await self.require_room(connection, path.environment_id, [path.flag_id])
             await rules.create_rule(transaction.connection, rule)
-            await self.require_room_for_conditions(connection, path.environment_id, [rule])
+            await self._require_room_for(connection, path, rule, ())
             await record(transaction, change_of(actor, "rule.created", now, scope_of(flag), after=rule))
         return rule
 
@@ -112,8 +115,7 @@ class Rules:
                 require_variant(flag, updated)
             updated = replace(updated, updated_at=later_than(rule.updated_at, self.now()))
             await rules.update_rule(transaction.connection, updated)
-            if updated.conditions != rule.conditions:
-                await self.require_room_for_conditions(transaction.connection, path.environment_id, [updated])
+            await self._require_room_for(transaction.connection, path, updated, [rule])
             change = change_of(actor, "rule.updated", updated.updated_at, scope_of(flag), before=rule, after=updated)
             await record(transaction, change)
             return updated
@@ -137,9 +139,34 @@ class Rules:
         self.quota_per_environment.require_room(await rules.count_environment_rules(connection, environment_id), more)
 
     async def require_room_for_conditions(
-        self, connection: Connection, environment_id: UUID, written: Collection[Rule]
+        self,
+        connection: Connection,
+        project_id: UUID,
+        environment_id: UUID,
+        written: Sequence[Rule],
+        replaced: Sequence[Rule] = (),
     ) -> None:
-        """Raise Error CONFLICT if the conditions of the environment have become too long with those of these rules."""
-        if any(rule.conditions for rule in written):
+        """Raise Error CONFLICT if the environment's conditions have become too long, or too much work.
+
+        `written` are the rules just written, and `replaced` those as they were before, and those that were deleted.
+        """
+        await self._require_characters(connection, environment_id, written, replaced)
+        excess = await self.work.find_excess(connection, project_id, environment_id, written, replaced)
+        if excess is not None:
+            raise Error(Code.CONFLICT, f"A rule {excess.message}.")
+
+    async def _require_room_for(
+        self, connection: Connection, path: FlagPath, written: Rule, replaced: Sequence[Rule]
+    ) -> None:
+        await self._require_characters(connection, path.environment_id, [written], replaced)
+        excess = await self.work.find_excess(connection, path.project_id, path.environment_id, [written], replaced)
+        if excess is not None:
+            raise invalid_field(excess.field, excess.message)
+
+    async def _require_characters(
+        self, connection: Connection, environment_id: UUID, written: Sequence[Rule], replaced: Sequence[Rule]
+    ) -> None:
+        present = {rule.id: rule.conditions for rule in replaced}
+        if any(rule.conditions and rule.conditions != present.get(rule.id) for rule in written):
             characters = await rules.count_condition_characters(connection, environment_id)
             self.quota_of_conditions.require_within("environment", characters)

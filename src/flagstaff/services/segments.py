@@ -9,7 +9,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.domain.changes import Actor, Scope, change_of
-from flagstaff.domain.errors import Code, Error
+from flagstaff.domain.errors import Code, Error, invalid_field
 from flagstaff.domain.keys import require_same_key
 from flagstaff.domain.lists import WHOLE, Window
 from flagstaff.domain.moments import later_than
@@ -20,6 +20,7 @@ from flagstaff.pacing import collect
 from flagstaff.services.access import open_project
 from flagstaff.services.conditions import check_given_conditions
 from flagstaff.services.preconditions import ANY_STATE, Precondition
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage import segments
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Connection, Database
@@ -35,6 +36,7 @@ class Segments:
     now: Callable[[], datetime]
     quota: Quota
     quota_of_conditions: CharactersQuota
+    work: WorkBudgets
 
     async def create_segment(self, actor: Actor, project_id: UUID, **values: Any) -> Segment:
         """Create a segment with these fields.
@@ -49,7 +51,7 @@ class Segments:
             await open_project(transaction.connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             self.quota.require_room(await segments.count_segments(transaction.connection, project_id))
             await segments.create_segment(transaction.connection, segment)
-            await self.require_room_for_conditions(transaction.connection, project_id)
+            await self.require_room_for_conditions(transaction.connection, segment, None)
             await record(transaction, change_of(actor, "segment.created", now, Scope(project_id), after=segment))
         return segment
 
@@ -101,7 +103,7 @@ class Segments:
             updated = replace(updated, updated_at=later_than(segment.updated_at, self.now()))
             await segments.update_segment(transaction.connection, updated)
             if updated.conditions != segment.conditions:
-                await self.require_room_for_conditions(transaction.connection, project_id)
+                await self.require_room_for_conditions(transaction.connection, updated, segment)
             scope = Scope(project_id)
             change = change_of(actor, "segment.updated", updated.updated_at, scope, before=segment, after=updated)
             await record(transaction, change)
@@ -123,10 +125,20 @@ class Segments:
             change = change_of(actor, "segment.deleted", self.now(), Scope(project_id), before=segment)
             await record(transaction, change)
 
-    async def require_room_for_conditions(self, connection: Connection, project_id: UUID) -> None:
-        """Raise Error CONFLICT if the conditions of the project's segments have become too long."""
-        characters = await segments.count_condition_characters(connection, project_id)
+    async def require_room_for_conditions(
+        self, connection: Connection, written: Segment, replaced: Segment | None
+    ) -> None:
+        """Refuse a segment just written with which conditions are too much; `replaced` is the segment before.
+
+        Raises:
+            Error: CONFLICT if those of the project's segments have become too long; INVALID, at the condition, if those
+                of an environment have become too much work.
+        """
+        characters = await segments.count_condition_characters(connection, written.project_id)
         self.quota_of_conditions.require_within("project's segments", characters)
+        excess = await self.work.find_excess_of_segment(connection, written.project_id, written, replaced)
+        if excess is not None:
+            raise invalid_field(excess.field, excess.message)
 
 
 def _in_use(segment: Segment, flags: Sequence[SegmentUse]) -> Error:

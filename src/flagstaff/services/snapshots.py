@@ -12,8 +12,8 @@ from flagstaff.domain.revisions import Revision
 from flagstaff.domain.sdk_keys import hash_sdk_key
 from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.assembly import assemble
-from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
-from flagstaff.evaluation.predicates import Predicate, compile_predicate
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
+from flagstaff.evaluation.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.pacing import in_pieces
 from flagstaff.storage import changes, environments, flags, projects, revisions, rules, sdk_keys, segments
@@ -193,7 +193,7 @@ def _hash_keys(
 def _compile_segments(read: _ReadSegments) -> Generator[None, None, dict[UUID, _CompiledSegment]]:
     compiled = dict(read.known)
     for segment in read.changed:
-        predicate = compile_predicate(segment.conditions)
+        predicate = yield from compiling_predicate(segment.conditions)
         compiled[segment.id] = _CompiledSegment(segment.key, segment.updated_at, predicate)
         yield
     return compiled
@@ -208,6 +208,6 @@ def _compile_flags(
         yield
     compiled = {}
     for flag in found:
-        compiled[flag.id] = compile_flag(TargetedFlag(flag, rules_of[flag.id]))
+        compiled[flag.id] = yield from compiling_flag(TargetedFlag(flag, rules_of[flag.id]))
         yield
     return compiled

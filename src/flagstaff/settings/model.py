@@ -265,6 +265,14 @@ class Settings:
             "segments.",
         )
     )
+    max_condition_work: int = field(
+        metadata=_read_by(
+            _characters,
+            "1000",
+            "The budget of conditions: how many microseconds those of an environment, or of a draft, may cost an "
+            "evaluation at worst, as [computed](limits.md#the-budget-of-conditions) when they are saved.",
+        )
+    )
     max_variant_characters: int = field(
         metadata=_read_by(
             _characters, "1000000", "The maximum number of characters of the variants of an environment's flags."

@@ -47,6 +47,13 @@ _of_environment = Listing(
     ),
     (_columns.flag_id, *_order),
 )
+_costly = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
+    tables.flags.c.environment_id == sa.bindparam("environment"),
+    sa.not_(tables.is_archived),
+    sa.or_(
+        _columns.rule_type.in_((RuleType.SEGMENT, RuleType.ATTRIBUTES)), sa.cast(_columns.conditions, sa.Text) != "[]"
+    ),
+)
 _given_variants = sa.select(_columns.variant).distinct().where(_columns.flag_id == sa.bindparam("flag"))
 _count_of_keys = (
     sa.select(sa.func.count())
@@ -161,6 +168,14 @@ async def count_most_rules(connection: AsyncConnection, flag_ids: Collection[UUI
 async def count_environment_rules(connection: AsyncConnection, environment_id: UUID) -> int:
     """How many rules the flags of an environment have."""
     return int((await connection.execute(_count_in_environment, {"environment": environment_id})).scalar_one())
+
+
+async def list_costly_rules(connection: AsyncConnection, environment_id: UUID) -> Iterator[Rule]:
+    """The rules with conditions or a segment of the flags that are not archived, in no particular order.
+
+    Converted when read.
+    """
+    return map(_from_row, await connection.execute(_costly, {"environment": environment_id}))
 
 
 async def count_live_rules(connection: AsyncConnection, environment_id: UUID) -> int:

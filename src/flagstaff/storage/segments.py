@@ -66,6 +66,19 @@ _users = (
     .order_by(tables.environments.c.key, tables.flags.c.key)
 )
 
+_environments = (
+    sa.select(tables.environments.c.id, tables.environments.c.key)
+    .distinct()
+    .select_from(tables.rules.join(tables.flags).join(tables.environments))
+    .where(
+        tables.environments.c.project_id == sa.bindparam("project"),
+        tables.rules.c.rule_type == RuleType.SEGMENT,
+        tables.rules.c.rule_value == sa.bindparam("key"),
+        sa.not_(tables.is_archived),
+    )
+    .order_by(tables.environments.c.key)
+)
+
 
 async def create_segment(connection: AsyncConnection, segment: Segment) -> None:
     """Insert a segment; raises Error CONFLICT if the project already has one with this key."""
@@ -143,6 +156,12 @@ async def list_flags_in(connection: AsyncConnection, project_id: UUID, key: str)
     """The flags with a rule for a segment, whether or not it is enabled."""
     rows = await connection.execute(_users, {"project": project_id, "key": key})
     return [SegmentUse(*row) for row in rows]
+
+
+async def list_environments_with(connection: AsyncConnection, project_id: UUID, key: str) -> list[tuple[UUID, str]]:
+    """The ids and keys of the environments in which a flag that is not archived has a rule for a segment, by key."""
+    rows = await connection.execute(_environments, {"project": project_id, "key": key})
+    return [(row.id, row.key) for row in rows]
 
 
 async def update_segment(connection: AsyncConnection, segment: Segment) -> None:

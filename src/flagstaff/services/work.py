@@ -1,0 +1,188 @@
+"""The budget of work: what the conditions of an environment, or of a draft, may cost an evaluation at worst.
+
+Whatever writes rules, segments or prerequisites asks here before its transaction commits, under the project's lock.
+What is above the budget already, because it is older than the budget or the setting was lowered, may not grow.
+"""
+
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from flagstaff.domain.flags import Flag, Rule, RuleType
+from flagstaff.domain.quotas import WorkQuota
+from flagstaff.domain.segments import Segment
+from flagstaff.domain.work import Work, work_of
+from flagstaff.evaluation.predicates import instructions_of
+from flagstaff.pacing import collect, in_pieces
+from flagstaff.storage import flags, rules, segments
+from flagstaff.storage.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """The first part of what is written with which the budget is exceeded.
+
+    `place` is the rule's place among those that are written, and `field` the path in it, such as `conditions.3`.
+    """
+
+    place: int
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Costly:
+    """What costs the evaluations of an environment: its rules with conditions, the segments, and prerequisites."""
+
+    rules: Sequence[Rule]
+    segments: Sequence[Segment]
+    prerequisites: int
+
+    def work(self, its_rules: Sequence[Rule], its_segments: Sequence[Segment]) -> Generator[None, None, Work]:
+        """The worst cost with these rules and segments, computed in small steps."""
+        by_key = {segment.key: segment for segment in its_segments}
+        work = Work(instructions_of)
+        work.add_prerequisites(self.prerequisites)
+        for rule in its_rules:
+            _add(work, rule, by_key.get(rule.rule_value or ""))
+            yield
+        return work
+
+
+@dataclass(frozen=True, slots=True)
+class WorkBudgets:
+    """The budget of every environment and every draft."""
+
+    quota: WorkQuota
+
+    async def find_excess(
+        self,
+        connection: Connection,
+        project_id: UUID,
+        environment_id: UUID,
+        written: Sequence[Rule],
+        replaced: Sequence[Rule] = (),
+    ) -> Excess | None:
+        """The first of the rules just written with which their environment exceeds its budget, if one does.
+
+        `replaced` are the rules as they were before, and those that were deleted.
+        """
+        if not _may_grow(written, replaced):
+            return None
+        found = await read_costly(connection, project_id, environment_id)
+        ids = {rule.id for rule in written}
+        others = [rule for rule in found.rules if rule.id not in ids]
+        work = await in_pieces(found.work(others, found.segments))
+        excess = await in_pieces(self._adding(work, written, found.segments, "environment"))
+        if excess is not None:
+            before = await in_pieces(found.work([*others, *replaced], found.segments))
+            if work.micros <= before.micros:
+                return None
+        return excess
+
+    async def find_excess_of_segment(
+        self, connection: Connection, project_id: UUID, segment: Segment, replaced: Segment | None
+    ) -> Excess | None:
+        """The first condition of a segment just written with which an environment exceeds its budget, if one does."""
+        alone = Work(instructions_of)
+        place = alone.add_conditions(segment.conditions, self.quota.maximum)
+        if replaced is not None and not _segment_may_grow(segment, replaced):
+            return None
+        if place is not None:
+            return Excess(0, f"conditions.{place}", self.quota.message("segment alone", alone.micros))
+        for environment_id, key in await segments.list_environments_with(connection, project_id, segment.key):
+            found = await read_costly(connection, project_id, environment_id)
+            others = [each for each in found.segments if each.id != segment.id]
+            work = await in_pieces(found.work(found.rules, others))
+            place = work.add_segment(segment, self.quota.maximum)
+            if place is None:
+                continue
+            before = await in_pieces(found.work(found.rules, [*others, *([replaced] if replaced else [])]))
+            if work.micros > before.micros:
+                return Excess(0, f"conditions.{place}", self.quota.message(f"environment {key}", work.micros))
+        return None
+
+    async def find_excess_of_flag(
+        self, connection: Connection, flag: Flag, before: Flag | None, its_rules: Sequence[Rule] = ()
+    ) -> Excess | None:
+        """The same for a flag just written: its prerequisites, and its rules if it was archived or did not exist."""
+        more = len(flag.prerequisites) - (len(before.prerequisites) if before else 0)
+        if more <= 0 and not its_rules:
+            return None
+        found = await read_costly(connection, flag.project_id, flag.environment_id)
+        if more > 0:
+            work = await in_pieces(found.work(found.rules, found.segments))
+            if work.micros > self.quota.maximum:
+                message = self.quota.message("environment", work.micros)
+                return Excess(0, f"prerequisites.{len(flag.prerequisites) - 1}", message)
+        return await self.find_excess(connection, flag.project_id, flag.environment_id, its_rules)
+
+    def find_excess_of_draft(
+        self, drafted: Sequence[Rule], saved: Collection[Rule], named: Collection[Segment]
+    ) -> Generator[None, None, Excess | None]:
+        """The first of a draft's rules with which it exceeds its own budget, if one does, computed in small steps."""
+        by_place = list(named)
+        excess = yield from self._adding(Work(instructions_of), drafted, by_place, "draft")
+        if excess is None:
+            return None
+        present = work_of(instructions_of, saved, named)
+        planned = work_of(instructions_of, drafted, named)
+        return excess if planned.micros > present.micros else None
+
+    def _adding(
+        self, work: Work, written: Sequence[Rule], its_segments: Sequence[Segment], place_name: str
+    ) -> Generator[None, None, Excess | None]:
+        by_key = {segment.key: segment for segment in its_segments}
+        first: tuple[int, str] | None = None
+        for place, rule in enumerate(written):
+            field = _add(work, rule, by_key.get(rule.rule_value or ""), self.quota.maximum)
+            if first is None and field is not None:
+                first = place, field
+            yield
+        return None if first is None else Excess(*first, self.quota.message(place_name, work.micros))
+
+
+async def read_costly(connection: Connection, project_id: UUID, environment_id: UUID) -> Costly:
+    """Read what costs the evaluations of an environment."""
+    prerequisites = await flags.list_prerequisites(connection, environment_id, with_archived=False)
+    its_rules = await collect(await rules.list_costly_rules(connection, environment_id))
+    named = {rule.rule_value or "" for rule in its_rules if rule.rule_type is RuleType.SEGMENT}
+    its_segments: Sequence[Segment] = ()
+    if named:
+        its_segments = await collect(
+            each for each in await segments.list_segments(connection, project_id) if each.key in named
+        )
+    return Costly(its_rules, its_segments, sum(map(len, prerequisites.values())))
+
+
+def _add(work: Work, rule: Rule, segment: Segment | None, maximum: float = float("inf")) -> str | None:
+    """Add a rule; returns the path of the part with which the cost exceeds a maximum."""
+    work.add_rule(rule)
+    if work.micros > maximum and not rule.conditions:
+        return "rule_value" if rule.rule_type is RuleType.SEGMENT else "rule_type"
+    place = work.add_conditions(rule.conditions, maximum)
+    if place is not None:
+        return f"conditions.{place}"
+    if rule.rule_type is RuleType.SEGMENT and segment is not None:
+        work.add_segment(segment)
+        if work.micros > maximum:
+            return "rule_value"
+    return None
+
+
+def _may_grow(written: Sequence[Rule], replaced: Sequence[Rule]) -> bool:
+    """Whether the cost can become higher: most changes, such as of a name or of values in a list, need no look."""
+    after, before = work_of(instructions_of, written, ()), work_of(instructions_of, replaced, ())
+    new_segments = _segments_of(written) - _segments_of(replaced)
+    return bool(new_segments) or after.micros > before.micros or not after.reads_no_more_than(before)
+
+
+def _segment_may_grow(segment: Segment, replaced: Segment) -> bool:
+    after, before = Work(instructions_of), Work(instructions_of)
+    after.add_conditions(segment.conditions)
+    before.add_conditions(replaced.conditions)
+    return after.micros > before.micros or not after.reads_no_more_than(before)
+
+
+def _segments_of(its_rules: Sequence[Rule]) -> set[str | None]:
+    return {rule.rule_value for rule in its_rules if rule.rule_type is RuleType.SEGMENT}
