@@ -270,7 +270,7 @@ class Settings:
             _characters,
             "1000",
             "The budget of conditions: how many microseconds those of an environment, or of a draft, may cost an "
-            "evaluation at worst, as [computed](limits.md#the-budget-of-conditions) when they are saved.",
+            "evaluation at worst, as [computed](api.md#the-budget-of-conditions) when they are saved.",
         )
     )
     max_variant_characters: int = field(
