@@ -1,6 +1,9 @@
 """The upkeep of histories: keeping them within a number of bytes, and roll-up."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from secrets import token_urlsafe
+from typing import NamedTuple
 from uuid import UUID
 
 import pytest
@@ -10,6 +13,7 @@ from structlog.testing import capture_logs
 from flagstaff.domain.projects import Environment
 from flagstaff.services.history import History
 from flagstaff.services.upkeep import HistoryUpkeep
+from flagstaff.settings import Settings
 from flagstaff.storage import tables
 from flagstaff.storage.database import Database
 from flagstaff.storage.history import batches, deletions
@@ -88,6 +92,68 @@ async def test_a_history_over_its_bytes_loses_the_oldest_in_every_environment(
     assert upkeep.deleted >= 8 * 60
     (entry,) = [each for each in logged if each["event"] == "history_bound_reached"]
     assert (entry["log_level"], entry["deleted"]) == ("warning", upkeep.deleted)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Set how much of a disk of 1 TB is free."""
+
+    def set_free(free: int) -> None:
+        monkeypatch.setattr("shutil.disk_usage", lambda _: Disk(10**12, 10**12 - free, free))
+
+    return set_free
+
+
+class Disk(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_much_as_is_needed(
+    database: Database,
+    clock: Clock,
+    upkeep: HistoryUpkeep,
+    environments: list[Environment],
+    disk: Callable[[int], None],
+) -> None:
+    upkeep.max_bytes, upkeep.least_bytes = Settings.load({}).history_max_bytes, 0
+    history = History(database, clock)
+    for hour in range(HOURS):  # of so many bytes that pages of the file become free
+        records = [make_record(3600 * hour + 10 * each, token_urlsafe(700)) for each in range(100)]
+        await history.record(make_batch(environments[0].id, LAYOUT, *records))
+    clock.advance(hours=HOURS)
+    disk(upkeep.reserve_bytes)
+    await upkeep.purge()
+    before, everything = upkeep.bytes, await read(database, environments[0].id)
+    assert upkeep.deleted == 0
+
+    disk(upkeep.reserve_bytes - before // 2)
+    await upkeep.purge()
+
+    kept = await read(database, environments[0].id)
+    if database.is_postgresql:  # whose disk cannot be seen
+        assert kept == everything
+        return
+    assert 400 <= len(kept) <= 600
+    assert kept == everything[: len(kept)]
+    for _ in range(5):  # the disk has no more room than before, but the file has
+        await upkeep.purge()
+    assert len(await read(database, environments[0].id)) >= 350
+
+
+async def test_a_disk_that_something_else_fills_leaves_the_newest_of_the_history(
+    database: Database,
+    clock: Clock,
+    upkeep: HistoryUpkeep,
+    environments: list[Environment],
+    disk: Callable[[int], None],
+) -> None:
+    await record_hours(database, clock, environments[0].id)
+    upkeep.max_bytes = "auto"
+    disk(0)
+    await upkeep.purge()
+    assert len(await read(database, environments[0].id)) == 60 * HOURS
 
 
 async def test_a_history_within_its_bytes_again_is_left_alone(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import perf_counter
+from typing import Literal
 
 import structlog
 
@@ -32,14 +33,17 @@ class HistoryUpkeep:
     """The upkeep of the history, in small steps so that no batch waits long for it.
 
     `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it
-    within `max_bytes`. `read_clock` reads the database's clock. `roll_up` and `purge` raise Error UNAVAILABLE while the
-    database cannot be reached.
+    within `max_bytes`: `auto` is what leaves `reserve_bytes` of the disk free, or a tenth of a small disk, and at least
+    `least_bytes`, so that the newest evaluations are kept when something else fills the disk. `read_clock` reads the
+    database's clock. `roll_up` and `purge` raise Error UNAVAILABLE while the database cannot be reached.
     """
 
     database: Database
     now: Callable[[], datetime]
     retention: timedelta
-    max_bytes: int | None = None
+    max_bytes: int | Literal["auto"] | None = None
+    reserve_bytes: int = 10**9
+    least_bytes: int = 100 * 10**6
     deleted_at_once: int = DELETED_AT_ONCE
     read_clock: history_days.ReadClock = partitions.read_clock
     bytes: int = 0
@@ -128,17 +132,27 @@ class HistoryUpkeep:
             sizes = await deletions.list_bytes(connection)
             recorded = await batches.list_recorded_environments(connection)
         self.bytes = sum(size for _, size in sizes)
-        before = None if self.max_bytes is None else _bound(sizes, self.max_bytes, self.now())
-        if before is None or self.max_bytes is None:
+        max_bytes = await self._find_max_bytes()
+        before = None if max_bytes is None else _bound(sizes, max_bytes, self.now())
+        if before is None or max_bytes is None:
             return
         deleted = await self._drop_days(before)
         for number in recorded.values():
             deleted += await self._delete_before(number, before)
         await self._delete_layouts(before)
-        self.bytes = self.max_bytes
+        self.bytes = max_bytes
         self.deleted += deleted
         if deleted:
-            log.warning("history_bound_reached", deleted=deleted, before=before.isoformat(), max_bytes=self.max_bytes)
+            log.warning("history_bound_reached", deleted=deleted, before=before.isoformat(), max_bytes=max_bytes)
+
+    async def _find_max_bytes(self) -> int | None:
+        if self.max_bytes != "auto":
+            return self.max_bytes
+        room = await self.database.find_history_room()
+        if room is None:
+            return None
+        reserve = min(self.reserve_bytes, room.total // 10)
+        return max(self.least_bytes, self.bytes + room.free - reserve)
 
     async def _delete_before(self, number: int, before: datetime | None) -> int:
         deleted, more = 0, True

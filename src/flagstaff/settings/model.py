@@ -323,12 +323,13 @@ class Settings:
             values.whole_number_parser(1, 36_500), "90", "The number of days to keep the evaluation history."
         )
     )
-    history_max_bytes: int | None = field(
+    history_max_bytes: int | Literal["auto"] | None = field(
         metadata=_read_by(
-            values.parse_bytes,
-            "off",
+            values.parse_history_bytes,
+            "auto",
             "The maximum size of the evaluation history, such as 10GB, or off. The oldest evaluations are deleted "
-            "first.",
+            "first. auto: with SQLite, so much that 1 GB of the disk stays free, or a tenth of a small one; off with "
+            "PostgreSQL, whose disk Flagstaff cannot see.",
         )
     )
     history_attributes: HistoryAttributes = field(

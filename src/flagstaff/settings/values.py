@@ -208,6 +208,11 @@ def parse_bytes(text: str) -> int | None:
     return number
 
 
+def parse_history_bytes(text: str) -> int | Literal["auto"] | None:
+    """A number of bytes, auto, or None for off."""
+    return "auto" if text == "auto" else parse_bytes(text)
+
+
 def parse_networks(text: str) -> tuple[IPNetwork, ...]:
     """A comma-separated list of IP networks."""
 

@@ -1,6 +1,7 @@
 """Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -31,6 +32,13 @@ log = structlog.get_logger(__name__)
 _NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
 
 _ROWS_AT_ONCE = 16
+
+
+class Room(NamedTuple):
+    """How many bytes of a disk something can still take, and how many the disk has."""
+
+    free: int
+    total: int
 
 
 @dataclass
@@ -204,6 +212,21 @@ class Database:
             async with self._history_writer.begin() as connection:
                 await dialect.limit_idle_write(connection)
                 yield connection
+
+    async def find_history_room(self) -> Room | None:
+        """The room for the history: free pages of its file count, which it does not return to the disk.
+
+        None with PostgreSQL, whose disk cannot be seen from here.
+        """
+        if self.is_postgresql:
+            return None
+        async with self.read_history() as connection:
+            pages, size = [
+                (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
+                for name in ("freelist_count", "page_size")
+            ]
+        disk = shutil.disk_usage(self._directory)
+        return Room(disk.free + pages * size, disk.total)
 
     async def ping(self) -> None:
         """Check that the database responds."""
