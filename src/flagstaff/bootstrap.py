@@ -89,6 +89,7 @@ from flagstaff.services.known_clients import KnownClients
 from flagstaff.services.local_flags import LocalFlagsSource
 from flagstaff.services.members import Members
 from flagstaff.services.oidc import ProviderClient
+from flagstaff.services.passed_time import EVERY_SECONDS, PassedTime
 from flagstaff.services.passkeys import Passkeys
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.playground import Playground
@@ -180,11 +181,11 @@ _UNLOAD = "snapshot-unload"
 _SINK = "clickhouse"
 _TELEMETRY = ("otlp-traces", "otlp-metrics")
 _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE = "history-purge", "idempotency-purge", "account-purge"
-_LAST_SEEN = "last-seen"
+_LAST_SEEN, _CLOCK = "last-seen", "clock"
 _FIGURES = "worker-figures"
 _FIGURES_SECONDS = 1.0
-_PERIODIC = (_RETRY, _UNLOAD, _ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _LAST_SEEN, _ACCOUNT_PURGE, _FIGURES)
-_OF_ONE_WORKER = (_ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE)
+_OF_ONE_WORKER = (_ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE, _CLOCK)
+_PERIODIC = (_RETRY, _UNLOAD, _LAST_SEEN, _FIGURES, *_OF_ONE_WORKER)
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -267,7 +268,7 @@ class Flagstaff:
         self.applications = Applications(self._store_reports, self._supervisor, now)
         self.streams, self.sink = self._make_streams(now), self._make_sink(now)
         self.idle_projects = self._make_idle_projects(source)
-        self._upkeep = HistoryUpkeep(self.database, now, retention, settings.history_max_bytes)
+        self.passed_time, self._upkeep = _upkeep(self.database, now, retention, settings.history_max_bytes)
         self.connection_bounds = ConnectionBounds(
             most=_share(settings.max_connections, worker),
             most_per_address=_share(settings.max_connections_per_address, worker),
@@ -393,6 +394,9 @@ class Flagstaff:
             limits = self.shared_limits
             self._supervisor.run(_SHARED_LIMITS, limits.run, is_working=lambda: limits.is_joined)
         await self._upkeep.remove_bound()  # before batches that it could refuse
+        if self._does_upkeep():
+            with suppress(Error):  # such as of a full disk; it is tried again
+                await self.passed_time.look()
         await self._recorder.start()
         self.streams.start()
         self.applications.start()
@@ -624,7 +628,8 @@ class Flagstaff:
             (_RETRY, _RETRY_SECONDS, self.snapshots.retry, "loads stale projects again"),
             (_ROLL_UP, _ROLL_UP_SECONDS, self._upkeep.roll_up, "rolls up the counts of evaluations"),
             (_HISTORY_PURGE, _PURGE_SECONDS, self._purge_history, "deletes old evaluations"),
-            (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._idempotency.purge, "deletes expired idempotency keys"),
+            (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._purge_idempotency, "deletes expired idempotency keys"),
+            (_CLOCK, EVERY_SECONDS, self.passed_time.look, "compares the clock with the time that passes"),
             (
                 _LAST_SEEN,
                 _LAST_SEEN_SECONDS,
@@ -633,8 +638,11 @@ class Flagstaff:
             ),
             (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self._purge_accounts, "deletes what has expired of accounts"),
         ):
-            if name not in _OF_ONE_WORKER or self._worker is None or self._worker.is_first:
+            if name not in _OF_ONE_WORKER or self._does_upkeep():
                 self._supervisor.run_every(name, every_seconds, work, purpose=purpose)
+
+    def _does_upkeep(self) -> bool:
+        return self._worker is None or self._worker.is_first
 
     async def _publish_figures(self) -> None:
         self.metrics.publish()
@@ -644,7 +652,10 @@ class Flagstaff:
 
     async def _purge_history(self) -> None:
         await self._upkeep.purge()
-        await self._reports.purge()
+        await self._reports.purge(self.passed_time.now())
+
+    async def _purge_idempotency(self) -> None:
+        await self._idempotency.purge(self.passed_time.now())
 
     async def _write_last_uses(self) -> None:
         await self.sessions.write_last_seen()
@@ -660,9 +671,10 @@ class Flagstaff:
         }
 
     async def _purge_accounts(self) -> None:
-        await self.single_sign_on.purge()
-        await self.accounts.purge()
-        await self.second_factors.purge()
+        now = self.passed_time.now()
+        await self.single_sign_on.purge(now)
+        await self.accounts.purge(now)
+        await self.second_factors.purge(now)
 
     def _export_figures(self) -> None:
         recorder, upkeep, bounds, export = self._recorder, self._upkeep, self.connection_bounds, self.metrics
@@ -681,6 +693,8 @@ class Flagstaff:
             lambda: health.is_refusing_writes,
             max,
         )
+        passed = self.passed_time
+        export.add_gauge("clock_leap_seconds", "How far the clock is ahead.", lambda: passed.leap_seconds, _furthest)
         export.add_gauge("connections", "Open connections.", lambda: bounds.open)
         export.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
         export.add_gauge("cut_off", "Whether changes may have been missed: 1 or 0.", self.lease.has_lapsed, max)
@@ -820,6 +834,13 @@ async def _migrate_alone(settings: Settings) -> None:
         directory.unlock()
 
 
+def _upkeep(
+    database: Database, now: Callable[[], datetime], retention: timedelta, max_bytes: int | None
+) -> tuple[PassedTime, HistoryUpkeep]:
+    passed_time = PassedTime(database, now)
+    return passed_time, HistoryUpkeep(database, now, retention, max_bytes, passed=passed_time.now)
+
+
 def _database(settings: Settings, tracing: "Tracing | None") -> Database:
     if tracing is None:
         return Database(settings.database_url, settings.data_dir)
@@ -858,6 +879,10 @@ def _spool(settings: Settings, worker: Worker | None) -> Spool:
 def _share(bound: int, worker: Worker | None) -> int:
     """What of a bound on all workers is each one's."""
     return math.ceil(bound / worker.board.count) if worker else bound
+
+
+def _furthest(one: float, other: float) -> float:
+    return max(one, other, key=abs)
 
 
 def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from flagstaff import __version__
+from flagstaff.cli.clock_checks import check_clocks
 from flagstaff.cli.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
@@ -25,8 +26,6 @@ from flagstaff.storage.examination import Examination, examine
 
 _COLOURS = {Status.OK: "green", Status.WARN: "yellow", Status.FAIL: "red"}
 _OLDEST_POSTGRESQL = 15  # older versions no longer get security updates
-_SLIGHT_SKEW_SECONDS = 1.0
-_GRAVE_SKEW_SECONDS = 30.0
 
 
 def doctor(
@@ -83,7 +82,8 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
         return
     yield _database(found)
     yield _revision(found)
-    yield _clock(found)
+    for finding in check_clocks(found):
+        yield finding
     if found.is_supported:
         yield _history(found, settings)
 
@@ -113,17 +113,6 @@ def _revision(found: Examination) -> Finding:
             "revision", f"{there} is unknown to this version ({found.newest_revision})", "Install a newer version."
         )
     return fail("revision", f"{there}; this version needs {found.newest_revision}", advice)
-
-
-def _clock(found: Examination) -> Finding:
-    lead = found.clock_lead
-    said = f"the database's clock is {abs(lead):.1f} seconds {'ahead of' if lead > 0 else 'behind'} this machine's"
-    advice = "Synchronise both clocks (NTP)."
-    if abs(lead) >= _GRAVE_SKEW_SECONDS:
-        return fail("clock", said, advice)
-    if abs(lead) >= _SLIGHT_SKEW_SECONDS:
-        return warn("clock", said, advice)
-    return ok("clock", "agrees with the database's")
 
 
 def _history(found: Examination, settings: Settings) -> Finding:

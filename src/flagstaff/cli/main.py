@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flagstaff import __version__
-from flagstaff.cli import backup, clickhouse, doctor, users
+from flagstaff.cli import backup, clickhouse, clock, doctor, users
 from flagstaff.cli import export as exporting
 from flagstaff.cli import serve as serving
 from flagstaff.cli.history import export as history
@@ -34,6 +34,7 @@ app.add_typer(users.app, name="users")
 app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(backup.copy)
+app.command()(clock.trust_clock)
 app.command()(doctor.doctor)
 app.command()(exporting.export)
 history.app.command()(new_history)

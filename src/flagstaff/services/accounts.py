@@ -169,9 +169,12 @@ class Accounts:
             await replace_password(transaction, COMMAND_LINE, account, password_hash, action, self.now())
         return account
 
-    async def purge(self) -> None:
-        """Delete the sessions and ended tokens that have expired, and clients that have not logged in for 90 days."""
-        now = self.now()
+    async def purge(self, now: datetime | None = None) -> None:
+        """Delete the sessions and ended tokens that have expired, and clients that have not logged in for 90 days.
+
+        `now` is the time that was seen to pass, here and in the other methods of this name; by default, the clock's.
+        """
+        now = now or self.now()
         async with self.database.transaction() as transaction:
             await sessions.delete_expired(transaction.connection, now)
             await accounts.delete_ended_tokens(transaction.connection, now)

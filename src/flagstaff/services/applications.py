@@ -180,9 +180,9 @@ class ApplicationReports:
             raise invalid_field("since", f"must be at most {REPORTED_MAX.days} days before until")
         return _hour_before(start), _hour_before(end) + reports.HOUR
 
-    async def purge(self) -> None:
-        """Delete what is too old, and what belongs to deleted environments."""
-        now = self.now()
+    async def purge(self, now: datetime | None = None) -> None:
+        """Delete what is too old by `now`, and what belongs to deleted environments."""
+        now = now or self.now()
         async with self.database.write_history() as connection:
             reported = await reports.list_reported_environments(connection)
             await connections.delete_connections_before(connection, now - CONNECTIONS_KEPT)

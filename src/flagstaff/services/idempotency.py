@@ -95,12 +95,13 @@ class Idempotency:
                 note_found(connection, stored.project_id, await find_project_revision(connection, stored.project_id))
             return Answer(stored.status, stored.body, is_replayed=True)
 
-    async def purge(self) -> None:
-        """Delete expired keys in small steps."""
+    async def purge(self, now: datetime | None = None) -> None:
+        """Delete the keys that have expired by `now` in small steps."""
+        before = (now or self.now()) - KEY_LIFETIME
         more = True
         while more:
             async with self.database.transaction() as transaction:
-                more = await idempotency.delete_some_before(transaction.connection, self.now() - KEY_LIFETIME)
+                more = await idempotency.delete_some_before(transaction.connection, before)
 
 
 async def _store(transaction: Transaction, account_id: UUID, key: str, answer: Answer, checks: set[Check]) -> None:

@@ -211,9 +211,9 @@ class SecondFactors:
             await self._record(transaction, COMMAND_LINE, account, "account.two_factor_reset")
         return account
 
-    async def purge(self) -> None:
-        """Delete the challenges that have expired and the failures that no longer count."""
-        now = self.now()
+    async def purge(self, now: datetime | None = None) -> None:
+        """Delete the challenges that have expired and the failures that no longer count by `now`."""
+        now = now or self.now()
         async with self.database.transaction() as transaction:
             await second_factors.delete_expired_challenges(transaction.connection, now)
             await second_factors.delete_failures(transaction.connection, now - FAILURES_COUNTED_FOR)

@@ -107,10 +107,10 @@ class SingleSignOn:
         logout_url = await client.end_session_url(answer.id_token, f"{self.public_url}/")
         return SignedIn(account, sign_in.return_to, logout_url)
 
-    async def purge(self) -> None:
-        """Delete the sign-ins that have expired."""
+    async def purge(self, now: datetime | None = None) -> None:
+        """Delete the sign-ins that have expired by `now`."""
         async with self.database.transaction() as transaction:
-            await identities.delete_expired_sign_ins(transaction.connection, self.now())
+            await identities.delete_expired_sign_ins(transaction.connection, now or self.now())
 
     def _provider_of(self, email: str) -> Provider | None:
         """The provider that knows whose the addresses of this domain are, if there is one."""

@@ -35,7 +35,8 @@ class HistoryUpkeep:
     `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it
     within `max_bytes`: `auto` is what leaves `reserve_bytes` of the disk free, or a tenth of a small disk, and at least
     `least_bytes`, so that the newest evaluations are kept when something else fills the disk. `read_clock` reads the
-    database's clock. `roll_up` and `purge` raise Error UNAVAILABLE while the database cannot be reached.
+    database's clock. `passed` returns the time that was seen to pass, by which everything is deleted by age; by default
+    it is the clock's. `roll_up` and `purge` raise Error UNAVAILABLE while the database cannot be reached.
     """
 
     database: Database
@@ -46,6 +47,7 @@ class HistoryUpkeep:
     least_bytes: int = 100 * 10**6
     deleted_at_once: int = DELETED_AT_ONCE
     read_clock: history_days.ReadClock = partitions.read_clock
+    passed: Callable[[], datetime] | None = None
     bytes: int = 0
     deleted: int = 0
 
@@ -81,7 +83,7 @@ class HistoryUpkeep:
     async def prepare_days(self) -> None:
         """Add partitions for the next days, if there are few. Logs an outage: batches need no partition."""
         try:
-            await history_days.add_missing_days(self.database, self.now().date())
+            await history_days.add_missing_days(self.database, min(self.now(), self._passed()).date())
         except Error as error:
             if error.code is not Code.UNAVAILABLE:
                 raise
@@ -102,8 +104,9 @@ class HistoryUpkeep:
         async with self.database.read() as connection:
             # Read after the history, so an environment that is missing here was deleted and not created in between.
             existing = await environments.list_environment_ids(connection)
-        oldest = self.now() - self.retention
-        delete_batches = partial(deletions.delete_batches, before=self.now() - BATCHES_REMEMBERED)
+        passed = self._passed()
+        oldest = passed - self.retention
+        delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
         await _do_all(
             [
                 partial(self._drop_days, oldest),
@@ -119,6 +122,9 @@ class HistoryUpkeep:
                 self.prepare_days,
             ]
         )
+
+    def _passed(self) -> datetime:
+        return self.passed() if self.passed else self.now()
 
     async def _forget(self, number: int) -> None:
         is_forgotten = False

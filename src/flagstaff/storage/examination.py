@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from flagstaff.domain.errors import Code, Error
 from flagstaff.storage import maintenance, tables
 from flagstaff.storage.database import Database
+from flagstaff.storage.instance import read_time_seen
 from flagstaff.storage.schema_state import current_revision, is_supported, known_revisions
 from flagstaff.storage.sqlite_files import HISTORY_FILE, State, find_damage, inspect_files, unusable_history
 
@@ -31,6 +32,7 @@ class Examination:
     oldest: datetime | None
     history_bytes: int
     history_problem: str | None  # why it cannot be used, and what to do
+    time_seen: datetime | None  # up to when a server has seen time pass
 
     @property
     def is_newer(self) -> bool:
@@ -59,12 +61,13 @@ async def examine(url: str | None, data_directory: Path) -> Examination:
         revision = await current_revision(database)
         can_serve = await is_supported(database)
         problem = None if url else await asyncio.to_thread(_find_history_problem, data_directory)
+        time_seen = await read_time_seen(database) if can_serve else None
         can_measure = can_serve and problem is None
         evaluations, oldest, size = await _measure_history(database) if can_measure else (0, None, 0)
     finally:
         await database.close()
     newest = known_revisions()[-1]
-    return Examination(server, clock_lead, revision, newest, can_serve, evaluations, oldest, size, problem)
+    return Examination(server, clock_lead, revision, newest, can_serve, evaluations, oldest, size, problem, time_seen)
 
 
 def _find_history_problem(data_directory: Path) -> str | None:

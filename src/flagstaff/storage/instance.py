@@ -7,7 +7,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.storage import dialect, tables
+from flagstaff.storage.database import Database
 
+_TIME_SEEN = "time_seen"
 _columns = tables.instance_settings.c
 _find = sa.select(_columns.value).where(_columns.name == sa.bindparam("setting"))
 _save = dialect.upsert(
@@ -27,6 +29,19 @@ async def save_setting(connection: AsyncConnection, name: str, value: str | None
         await connection.execute(tables.instance_settings.delete().where(_columns.name == name))
     else:
         await connection.execute(_save(connection), {"name": name, "value": value})
+
+
+async def read_time_seen(database: Database) -> datetime | None:
+    """Up to when time has been seen to pass; None if no process has looked yet."""
+    async with database.read() as connection:
+        text = await find_setting(connection, _TIME_SEEN)
+    return datetime.fromisoformat(text) if text else None
+
+
+async def write_time_seen(database: Database, moment: datetime) -> None:
+    """Store up to when time has passed, as a process has seen or an operator says."""
+    async with database.transaction() as transaction:
+        await save_setting(transaction.connection, _TIME_SEEN, moment.isoformat())
 
 
 class Counts(NamedTuple):

@@ -1,0 +1,30 @@
+"""`flagstaff trust-clock`: says that this machine's clock is right after it has leapt or the server was off."""
+
+import asyncio
+import os
+from datetime import UTC, datetime
+
+import typer
+
+from flagstaff.bootstrap import open_service
+from flagstaff.domain.moments import format_moment
+from flagstaff.settings import Settings
+from flagstaff.storage.instance import read_time_seen, write_time_seen
+
+
+def trust_clock() -> None:
+    """Let what is too old by this machine's clock be deleted within minutes, without waiting until it has stayed.
+
+    Run it beside the server or while it is stopped, after you have checked the clock.
+    """
+    now = datetime.now(UTC)
+
+    async def trust() -> datetime | None:
+        async with open_service(Settings.load(os.environ)) as flagstaff:
+            before = await read_time_seen(flagstaff.database)
+            await write_time_seen(flagstaff.database, now)
+            return before
+
+    before = asyncio.run(trust())
+    seen = "" if before is None else f" Before, time was seen to pass up to {format_moment(before)}."
+    typer.echo(f"It is {format_moment(now)}.{seen}")
