@@ -268,7 +268,7 @@ class Flagstaff:
         self.applications = Applications(self._store_reports, self._supervisor, now)
         self.streams, self.sink = self._make_streams(now), self._make_sink(now)
         self.idle_projects = self._make_idle_projects(source)
-        self.passed_time, self._upkeep = _upkeep(self.database, now, retention, settings.history_max_bytes)
+        self.passed_time, self._upkeep = _upkeep(self.database, now, settings)
         self.connection_bounds = ConnectionBounds(
             most=_share(settings.max_connections, worker),
             most_per_address=_share(settings.max_connections_per_address, worker),
@@ -834,11 +834,10 @@ async def _migrate_alone(settings: Settings) -> None:
         directory.unlock()
 
 
-def _upkeep(
-    database: Database, now: Callable[[], datetime], retention: timedelta, max_bytes: int | None
-) -> tuple[PassedTime, HistoryUpkeep]:
+def _upkeep(database: Database, now: Callable[[], datetime], settings: Settings) -> tuple[PassedTime, HistoryUpkeep]:
     passed_time = PassedTime(database, now)
-    return passed_time, HistoryUpkeep(database, now, retention, max_bytes, passed=passed_time.now)
+    retention = timedelta(days=settings.history_retention_days)
+    return passed_time, HistoryUpkeep(database, now, retention, settings.history_max_bytes, passed=passed_time.now)
 
 
 def _database(settings: Settings, tracing: "Tracing | None") -> Database:
