@@ -63,6 +63,7 @@ from flagstaff.web.edge.compression import Compression
 from flagstaff.web.edge.cors import CrossOrigin
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.edge.middleware import Edge, RequestIds
+from flagstaff.web.edge.nesting import NestingBound
 from flagstaff.web.health import Shared
 from flagstaff.web.management import (
     access_tokens,
@@ -298,7 +299,7 @@ def create_app(
     api.state.figures = Shared(state.render_figures)
     evaluate_route = cut_off(EvaluateRoute(evaluate, state.limits, read_your_writes))
     protocols = {start: cut_off(route) for start, route in protocols.items()}
-    keyed = IdempotencyKeys(api, state.idempotency)
+    keyed = IdempotencyKeys(NestingBound(api), state.idempotency)
     demanding = SecondFactorDemand(RevisionHeader(keyed), state.instance)
     others = Compression(Authentication(demanding, state.sessions, state.access_tokens, state.limits))
 

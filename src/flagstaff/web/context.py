@@ -61,7 +61,7 @@ class _WithContext(msgspec.Struct, gc=False):
 
 
 NOBODY = Context()
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
 """What a strict decoder raises for a body that it refuses."""
 
 Request = TypeVar("Request")
@@ -161,23 +161,19 @@ def read_attributes(given: GivenAttributes, wanted: Collection[str]) -> dict[str
             room -= size
             try:
                 found[name] = _decode(raw)
-            except (ValueError, RecursionError):
+            except ValueError:
                 continue
     return found
 
 
 def _describe(body: bytes, refusal: Exception, find_mistakes: FindMistakes) -> Error:
     """The INVALID for a body that a strict decoder refused with this exception, at the price of a second parse."""
-    if isinstance(refusal, RecursionError):
-        return invalid_field("body", "is nested too deeply")
     if not isinstance(refusal, msgspec.ValidationError):
         return invalid_field("body", _NOT_JSON)
     try:
         fields = list(islice(find_mistakes(_decode_object(body)), MAX_FIELD_ERRORS))
     except msgspec.ValidationError:
         return invalid_field("body", _NOT_AN_OBJECT)
-    except RecursionError:
-        return invalid_field("body", "is nested too deeply")
     except (msgspec.DecodeError, UnicodeDecodeError):
         return invalid_field("body", _NOT_JSON)
     # The decoder reads every value of a field that is given twice; the invalid one was not the last.

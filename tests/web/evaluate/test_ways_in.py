@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.web.edge.nesting import NESTING_MAX
 from flagstaff.web.edge.protocol import Bounds
 from tests.support.api import Caller, Json
 from tests.support.connections import BODY, Answer, Connection, Listener, bare, request
@@ -53,6 +54,12 @@ def is_on(answer: Answer) -> bool:
     }
 
 
+def nested(levels: int) -> bytes:
+    """A body of so many objects and lists inside each other."""
+    inner = levels - 3
+    return b'{"environment":"production","context":{"custom_attributes":{"x":%s}}}' % (b"[" * inner + b"]" * inner)
+
+
 CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 SAME = {
     "a plain one": request,
@@ -93,6 +100,8 @@ SAME = {
     "deep nesting": lambda key: request(
         key, b'{"environment":"production","context":{"custom_attributes":{"x":' + b"[" * 90_000
     ),
+    "nesting up to the bound": lambda key: request(key, nested(NESTING_MAX)),
+    "nesting beyond the bound": lambda key: request(key, nested(NESTING_MAX + 1)),
     "a wrong type": lambda key: request(key, BODY.replace(b'"ada"', b"1")),
     "an unknown field": lambda key: request(key, BODY.replace(b"context", b"contxt")),
     "an id that is none": lambda key: request(key).replace(b"X-Request-ID: r1", b"X-Request-ID: <r1>"),

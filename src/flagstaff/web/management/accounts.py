@@ -95,7 +95,7 @@ SessionService = Annotated[Sessions, Depends(_sessions)]
 def _has_invitation(body: bytes) -> bool:
     try:
         given = msgspec.json.decode(body)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+    except (msgspec.DecodeError, ValueError):
         return False
     return isinstance(given, dict) and isinstance(given.get("invitation"), str)
 

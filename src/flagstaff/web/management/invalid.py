@@ -30,7 +30,7 @@ _MESSAGES = {
     "list_type": "must be a list",
     "dict_type": "must be a JSON object, sent with Content-Type: application/json",
 }
-_UNREADABLE = "cannot be read as JSON: it is nested too deeply or contains a number that is too long"
+_UNREADABLE = "cannot be read as JSON: it contains a number that is too long"
 _DETAILS = {
     404: "There is no resource at this path.",
     405: "This path does not support the method {method}. The Allow header lists those it supports.",

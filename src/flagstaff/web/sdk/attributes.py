@@ -32,7 +32,7 @@ def read_others(given: GivenAttributes, read: Mapping[str, object]) -> Mapping[s
             room -= size
             try:
                 found[name] = _decode(raw)
-            except (ValueError, RecursionError):
+            except ValueError:
                 continue
     return found
 
@@ -41,8 +41,7 @@ def encode_attributes(read: Mapping[str, object]) -> bytes:
     """The JSON object that the history keeps of attributes; `null` if it takes more than 16 KiB.
 
     Of a list, only the part that conditions can compare is kept; an object or a list without such a part becomes null.
-    They might be nested so deeply that nothing else can read them. The time is left out, because it is the time of the
-    record.
+    The time is left out, because it is the time of the record.
     """
     if not _SCALARS.issuperset(map(type, read.values())):
         given = ((name, value) for name, value in read.items() if name != CURRENT_TIME)

@@ -26,6 +26,7 @@ from flagstaff.web.context import (
 )
 from flagstaff.web.edge.errors import UnauthenticatedError
 from flagstaff.web.edge.limits import admit
+from flagstaff.web.edge.nesting import NESTING_MAX, require_shallow
 from flagstaff.web.sdk.evaluations import Evaluations
 from flagstaff.web.sdk.invalid import evaluate_mistakes
 
@@ -109,6 +110,8 @@ class Evaluate:
         own = access.environment
         if own is not None and not self._use(access):
             raise _no_key()
+        if len(body) > NESTING_MAX:
+            require_shallow(body)
         try:
             request = _decode(body)
         except UNREADABLE as error:

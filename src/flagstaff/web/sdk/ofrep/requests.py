@@ -13,6 +13,7 @@ from flagstaff.web.context import (
     mistyped,
     read_repaired,
 )
+from flagstaff.web.edge.nesting import require_shallow
 from flagstaff.web.sdk.contexts import GivenContext, read_email, read_identifier
 
 IDENTIFIERS = ("targetingKey", "email", "user_email")
@@ -43,6 +44,7 @@ def read_request(body: bytes) -> GivenContext:
     Raises:
         Error: INVALID, at the field `body` or one of the context.
     """
+    require_shallow(body)
     if len(body) <= IDENTIFIER_MAX_LENGTH and b"\\" not in body:  # nothing is too long, or a NUL
         try:
             context = _decode_plain(body).context

@@ -20,6 +20,7 @@ from flagstaff.runtime.local_flags import LocalFlagsCache
 from flagstaff.web.context import UNREADABLE
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import MethodNotAllowedError
+from flagstaff.web.edge.nesting import require_shallow
 from flagstaff.web.sdk.access import SERVER_ONLY, Doors
 from flagstaff.web.sdk.entity_tags import send_json, send_tagged
 from flagstaff.web.sdk.unleash import reports
@@ -112,6 +113,7 @@ class ClientRoute:
 
         A list without keys counts as one that is not valid.
         """
+        require_shallow(body)
         try:
             tokens = _read_tokens(body).tokens
         except UNREADABLE:

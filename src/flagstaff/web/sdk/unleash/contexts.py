@@ -7,6 +7,7 @@ import msgspec
 
 from flagstaff.domain.errors import FieldError, invalid_field
 from flagstaff.web.context import UNREADABLE, GivenAttributes, Types, mistyped, read_repaired
+from flagstaff.web.edge.nesting import require_shallow
 from flagstaff.web.sdk.contexts import GivenContext, read_email, read_identifier
 
 _MAX_FIELDS = 1000  # of a query
@@ -45,6 +46,7 @@ def read_query(query: bytes) -> GivenContext:
 
 def read_body(body: bytes) -> GivenContext:
     """Read the context in a body; raises Error INVALID at its field."""
+    require_shallow(body)
     try:
         request = _decode(body)
     except UNREADABLE as error:

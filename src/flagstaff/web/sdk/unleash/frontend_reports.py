@@ -10,6 +10,7 @@ import msgspec
 
 from flagstaff.domain.errors import invalid_field
 from flagstaff.web.context import UNREADABLE
+from flagstaff.web.edge.nesting import require_shallow
 
 _MAX_FLAGS = 10_000
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -51,6 +52,7 @@ def check_registration(body: bytes) -> None:
 
 
 def _check(decode: Callable[[bytes], object], body: bytes) -> None:
+    require_shallow(body)
     try:
         decode(body)
     except msgspec.ValidationError as error:

@@ -19,6 +19,7 @@ from flagstaff.domain.keys import KEY_MAX_LENGTH
 from flagstaff.domain.variants import MAX_VARIANTS
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.web.context import UNREADABLE
+from flagstaff.web.edge.nesting import require_shallow
 
 MAX_FLAGS = 1_000
 MAX_COUNTS = 5_000  # of results and variants of these flags
@@ -177,6 +178,7 @@ def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
 
 
 def _decode(decode: Callable[[bytes], Read], body: bytes) -> Read:
+    require_shallow(body)
     try:
         return decode(body)
     except msgspec.ValidationError as error:
