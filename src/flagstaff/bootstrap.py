@@ -40,7 +40,7 @@ from flagstaff.domain.quotas import (
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.exchange.protocol import Exchange
 from flagstaff.exchange.valkey import ValkeyExchange
-from flagstaff.mail.message import Mail, invitation, password_reset
+from flagstaff.mail.message import Mail, invitation, password_reset, token_created
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.applications import Applications, Noted
@@ -298,10 +298,11 @@ class Flagstaff:
         self.access_tokens = AccessTokens(
             self.database,
             now,
+            self._mail_token_created,
             tokens_per_account(settings.max_tokens_per_account),
             tokens_per_project(settings.max_tokens_per_project),
         )
-        confirmations = Confirmations(self.database, self._passwords)
+        confirmations = Confirmations(self.database, now, self._passwords, Sealer(secret_key))
         passkeys = Passkeys(self.database, now, confirmations, site_of(settings.public_url))
         self.second_factors = SecondFactors(self.database, now, confirmations, tokens, Sealer(secret_key), passkeys)
         self._http = _provider_http(settings.oidc_providers, self._tracing)
@@ -323,6 +324,7 @@ class Flagstaff:
             accounts=self.accounts,
             sessions=self.sessions,
             access_tokens=self.access_tokens,
+            confirmations=confirmations,
             second_factors=self.second_factors,
             passkeys=passkeys,
             single_sign_on=self.single_sign_on,
@@ -597,19 +599,22 @@ class Flagstaff:
         return self._supervisor.spawn("announcement", self._propagation.propagate(committed))
 
     async def _mail_reset_token(self, email: str, token: str) -> None:
-        await self._mail(password_reset, email, token)
+        await self._mail(password_reset, email, token=token)
 
     async def _mail_invitation(self, email: str, token: str) -> None:
-        await self._mail(invitation, email, token)
+        await self._mail(invitation, email, token=token)
 
-    async def _mail(self, write: Callable[..., Mail], email: str, token: str) -> None:
+    async def _mail_token_created(self, email: str, page: str) -> None:
+        await self._mail(token_created, email, page=page)
+
+    async def _mail(self, write: Callable[..., Mail], email: str, **values: str) -> None:
         try:
             mail = write(
                 sender=self._settings.mail_from,
                 recipient=email,
                 public_url=self._settings.public_url,
-                token=token,
                 sent_at=utc_now(),
+                **values,
             )
         except ValueError as error:
             log.error("mail_not_sent", error=str(error))  # noqa: TRY400 - the account's address is to blame, no code

@@ -12,7 +12,7 @@ from flagstaff.domain.members import Member, Role
 from flagstaff.domain.permissions import PERMISSIONS, Permission, may
 from tests.e2e.accessibility import AXE, VARIANTS, check
 from tests.e2e.controls import PRESS_ALL, flags_page, open_page, pages, required_by, turn_to, use
-from tests.e2e.people import Person, flag_page, invite
+from tests.e2e.people import PASSWORD, Person, flag_page, invite
 from tests.support.api import Json
 from tests.support.builders import AT
 from tests.support.sdk_keys import create_key
@@ -54,7 +54,7 @@ async def project(ada: Person) -> Json:
     await ada.api.post(
         f"/api/projects/{project['id']}/invitations", json={"email": "grace@example.com", "role": "viewer"}
     )
-    token = {"name": "Deployments", "permissions": ["flags:read"]}
+    token = {"name": "Deployments", "permissions": ["flags:read"], "current_password": PASSWORD}
     (await ada.api.post(f"/api/projects/{project['id']}/tokens", json=token)).raise_for_status()
     for key in ("production", "staging"):
         await create_key(ada.api, project, environment=key, name=f"Shop in {key}")

@@ -9,7 +9,7 @@ from playwright.async_api import Locator, expect
 
 from flagstaff.domain.access_tokens import is_token
 from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
-from tests.e2e.people import Person
+from tests.e2e.people import PASSWORD, Person
 from tests.support.api import Json
 from tests.support.clients import open_client
 
@@ -62,6 +62,9 @@ async def test_what_is_missing_or_past_is_refused_at_its_field(ada: Person, proj
         await expect(dialog).to_contain_text("Choose the last day on which the token works")
         await dialog.get_by_label("Last day").fill("2020-01-01")
         await dialog.get_by_role("button", name="Create token").click()
+        await expect(dialog).to_contain_text("Is required, or the code of your authenticator app")
+        await dialog.get_by_label("Current password").fill(PASSWORD)
+        await dialog.get_by_role("button", name="Create token").click()
         await expect(dialog).to_contain_text("Must be in the future")
         await expect(dialog.get_by_label("Last day")).to_have_attribute("aria-invalid", "true")
         assert (await ada.api.get(api_of(path))).json() == []
@@ -73,7 +76,7 @@ def api_of(path: str) -> str:
 
 
 async def test_a_full_account_is_told_what_to_do(ada: Person) -> None:
-    body = {"name": "One of many", "permissions": ["flags:read"]}
+    body = {"name": "One of many", "permissions": ["flags:read"], "current_password": PASSWORD}
     while (await ada.api.post("/api/me/tokens", json=body)).status_code == 201:
         pass
     await ada.page.goto(OWN)
@@ -81,6 +84,7 @@ async def test_a_full_account_is_told_what_to_do(ada: Person) -> None:
     dialog = ada.page.get_by_role("dialog")
     await dialog.get_by_role("textbox", name="Name").fill("One too many")
     await dialog.get_by_role("button", name="Switch flags").click()
+    await dialog.get_by_label("Current password").fill(PASSWORD)
     await dialog.get_by_role("button", name="Create token").click()
     await expect(dialog.get_by_role("alert")).to_contain_text("Delete access tokens that are no longer used")
     await expect(dialog.get_by_role("button", name="Create token")).to_be_focused()
@@ -99,6 +103,7 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
     await dialog.get_by_label("See the evaluation history").press("Space")
     await dialog.get_by_label("Expiry").select_option("Never")
     await expect(dialog.get_by_role("status").filter(has_text="Choose an expiry")).to_be_visible()
+    await dialog.get_by_label("Current password").fill(PASSWORD)
     await dialog.get_by_role("button", name="Create token").press("Enter")
     await expect(dialog.get_by_text("This is the only time that the token Backup is shown.")).to_be_focused()
     secret = await dialog.get_by_role("region", name="The new token").inner_text()
@@ -129,7 +134,8 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
 
 async def test_a_token_of_ones_own_that_is_for_an_environment_says_so(ada: Person, project: Json) -> None:
     staging = await ada.api.get_environment(project, "staging")
-    body = {"name": "Nightly", "permissions": ["flags:read"], "environments": [staging["id"]]}
+    body: Json = {"name": "Nightly", "permissions": ["flags:read"], "current_password": PASSWORD}
+    body["environments"] = [staging["id"]]
     (await ada.api.post("/api/me/tokens", json=body)).raise_for_status()
     await ada.page.goto(OWN)
     await expect(row(ada, "Nightly")).to_contain_text("Only in one environment")
@@ -143,6 +149,7 @@ async def test_a_token_for_a_project_is_limited_to_environments_and_lists_its_ma
     await dialog.get_by_role("textbox", name="Name").fill("Deployments")
     await dialog.get_by_label("Staging").check()
     await dialog.get_by_role("button", name="Switch flags").click()
+    await dialog.get_by_label("Current password").fill(PASSWORD)
     await dialog.get_by_role("button", name="Create token").click()
     answer = await send(await dialog.get_by_role("region", name="Try it").inner_text())
     assert answer.json()["user_id"]
@@ -161,7 +168,8 @@ async def test_a_token_for_a_project_is_limited_to_environments_and_lists_its_ma
 async def test_tokens_that_have_expired_or_soon_will_are_marked(ada: Person) -> None:
     now = datetime.now(UTC)
     for name, left in (("Gone", timedelta(seconds=2)), ("Going", timedelta(days=2)), ("Staying", timedelta(days=20))):
-        body = {"name": name, "permissions": ["flags:read"], "expires_at": (now + left).isoformat()}
+        body: Json = {"name": name, "permissions": ["flags:read"], "current_password": PASSWORD}
+        body["expires_at"] = (now + left).isoformat()
         (await ada.api.post("/api/me/tokens", json=body)).raise_for_status()
     await ada.page.clock.set_fixed_time(now + timedelta(minutes=1))
     await ada.page.goto(OWN)
@@ -178,7 +186,12 @@ async def test_the_pages_are_accessible_and_fit_the_narrowest_phone(ada: Person,
     dialog = ada.page.get_by_role("dialog")
     soon = (datetime.now(UTC) + timedelta(days=2)).isoformat()
     for path in (OWN, tokens_page(project)):
-        body = {"name": UNBROKEN, "permissions": ["flags:read", "flags:write"], "expires_at": soon}
+        body = {
+            "name": UNBROKEN,
+            "permissions": ["flags:read", "flags:write"],
+            "current_password": PASSWORD,
+            "expires_at": soon,
+        }
         (await ada.api.post(api_of(path), json=body)).raise_for_status()
     await ada.page.goto("/")
     for scheme, width in (("light", 320), ("dark", 1280)):
@@ -196,6 +209,7 @@ async def test_the_pages_are_accessible_and_fit_the_narrowest_phone(ada: Person,
                 await check(ada, f"a refused token at {path}")
             await dialog.get_by_role("textbox", name="Name").fill(UNBROKEN)
             await dialog.get_by_role("button", name="Switch flags").click()
+            await dialog.get_by_label("Current password").fill(PASSWORD)
             await dialog.get_by_role("button", name="Create token").click()
             await expect(dialog.get_by_role("button", name="Done")).to_be_visible()
             await stays_within(ada)

@@ -5,12 +5,13 @@ from typing import Any
 
 from flagstaff.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, created
+from tests.support.sessions import PASSWORD
 
 
 async def issue(
     flagstaff: Flagstaff, callers: AsyncExitStack, path: str, maker: Caller, *permissions: str, **values: Any
 ) -> Caller:
     """A machine with a new token, which `maker` creates at a path; `account` is the token's view."""
-    body = {"name": "Deployments", "permissions": permissions, **values}
+    body = {"name": "Deployments", "permissions": permissions, "current_password": PASSWORD, **values}
     token: Json = created(await maker.post(path, json=body))
     return await callers.enter_async_context(Caller(flagstaff.asgi, token=token["token"], account=token))

@@ -19,6 +19,7 @@ from flagstaff.web.management.auth import ALSO, PERMISSION, PLACE
 from tests.support.api import Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described
 from tests.support.members import join
+from tests.support.sessions import PASSWORD
 from tests.web.conftest import SignUp
 
 Operation = tuple[str, str, Json]
@@ -43,7 +44,7 @@ BODIES: dict[str, Json] = {
     "preview_impact": {"flag": {"name": "New checkout", "key": "new-checkout"}},
     "explain": {"context": {"user_id": "ada"}},
     "list_answers": {"context": {"user_id": "ada"}},
-    "create_token": {"name": "Deployments", "permissions": ["project:read"]},
+    "create_token": {"name": "Deployments", "permissions": ["project:read"], "current_password": PASSWORD},
     "create_sdk_key": {"name": "Checkout service", "environment": "production", "kind": "server"},
     "restore_change": {"dry_run": False},
     "create_view": {"name": "Another", "search": {}},
@@ -269,7 +270,7 @@ NOT_BY_TOKENS = "create_token"
 
 async def issue(caller: Caller, permissions: list[Permission], **values: Any) -> Caller:
     """The same caller with a personal access token."""
-    body = {"name": "Deployments", "permissions": permissions, **values}
+    body = {"name": "Deployments", "permissions": permissions, "current_password": PASSWORD, **values}
     caller.headers["authorization"] = f"Bearer {created(await caller.post('/api/me/tokens', json=body))['token']}"
     return caller
 
@@ -322,7 +323,7 @@ async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_r
 
 async def test_an_access_token_for_another_project_finds_nothing(place: Place, ada: Caller, client: Caller) -> None:
     other = await ada.create_project()
-    body = {"name": "Deployments", "permissions": list(Permission)}
+    body = {"name": "Deployments", "permissions": list(Permission), "current_password": PASSWORD}
     issued = created(await ada.post(f"/api/projects/{other['id']}/tokens", json=body))
     client.headers["authorization"] = f"Bearer {issued['token']}"
     for operation in operations():

@@ -19,7 +19,7 @@ from flagstaff.services.passwords import Passwords
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.postgres import PostgresServer
-from tests.support.sessions import log_in
+from tests.support.sessions import PASSWORD, log_in
 from tests.support.stores import Store, postgresql_store
 
 _PASSWORD = "correct horse battery staple"
@@ -202,7 +202,8 @@ async def test_a_session_that_ends_at_one_instance_has_ended_at_every_other(scen
 
 async def test_an_access_token_that_is_revoked_at_one_instance_is_refused_by_every_other(scene: Scene) -> None:
     for path in ("/api/me/tokens", f"{project_path(scene.project)}/tokens"):
-        issued = (await scene.ada.post(path, json={"name": "CI", "permissions": ["project:read"]})).json()
+        body = {"name": "CI", "permissions": ["project:read"], "current_password": PASSWORD}
+        issued = (await scene.ada.post(path, json=body)).json()
         scene.second.headers["authorization"] = f"Bearer {issued['token']}"
         assert (await scene.second.get(project_path(scene.project))).status_code == 200
 

@@ -73,8 +73,8 @@ export async function signOutHere(): Promise<boolean> {
 
 export function useResetPassword(token: string) {
   return useMutation({
-    mutationFn: ({ newPassword }: { newPassword: string }) =>
-      ask(client.POST("/auth/reset-password", { body: { token, newPassword }, parseAs: "text" })),
+    mutationFn: (given: { newPassword: string; keep_access_tokens: boolean }) =>
+      ask(client.POST("/auth/reset-password", { body: { token, ...given }, parseAs: "text" })),
   });
 }
 

@@ -98,7 +98,9 @@ export interface paths {
         put?: never;
         /**
          * Reset Password
-         * @description Set a new password. All of the account's reset links and tokens become invalid.
+         * @description Set a new password. All of the account's reset links and sessions end, and so do its access tokens.
+         *
+         *     These are its personal tokens and those that it has made for projects; `keep_access_tokens` keeps them.
          *
          *     No token is returned, so a second factor is asked for at the next login.
          */
@@ -227,9 +229,10 @@ export interface paths {
         put?: never;
         /**
          * Create My Token
-         * @description Create a personal access token, which acts for you in all of your projects.
+         * @description Create a personal access token, which acts for you in all of your projects. Confirm it with your password.
          *
-         *     In each project it allows what both its permissions and your role allow, also when your role changes.
+         *     In each project it allows what both its permissions and your role allow, also when your role changes. You get a mail
+         *     about it. A wrong password counts as a failed login.
          */
         post: operations["create_my_token"];
         delete?: never;
@@ -279,10 +282,11 @@ export interface paths {
         put?: never;
         /**
          * Create Token
-         * @description Create an access token for a project.
+         * @description Create an access token for a project. Confirm it with your password.
          *
          *     It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
-         *     leave the project. An `Idempotency-Key` is ignored, because the response is not stored.
+         *     leave the project. You get a mail about it. A wrong password counts as a failed login. An `Idempotency-Key` is
+         *     ignored, because the response is not stored.
          *
          *     Requires the permission `tokens:write`.
          */
@@ -4889,6 +4893,13 @@ export interface components {
              * @description When the token expires; by default never.
              */
             expires_at?: string | null;
+            /**
+             * Current Password
+             * @description Your password, or instead of it a `code` of your authenticator app. Neither is needed in the first ten minutes of a session of an account that signs in at an identity provider.
+             */
+            current_password?: string | null;
+            /** Code */
+            code?: string | null;
         };
         /**
          * NewView
@@ -5050,6 +5061,12 @@ export interface components {
              * Format: password
              */
             newPassword: string;
+            /**
+             * Keep Access Tokens
+             * @description Whether the access tokens that the account has made stay valid.
+             * @default false
+             */
+            keep_access_tokens?: boolean;
         };
         /**
          * Permission

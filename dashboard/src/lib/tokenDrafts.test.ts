@@ -30,6 +30,7 @@ it("leaves out permissions that the maker does not have", () => {
     permissions: ["project:read"],
     environments: null,
     expires_at: "2027-02-18T10:00:00.000Z",
+    current_password: null,
   });
 });
 

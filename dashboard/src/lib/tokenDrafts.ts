@@ -10,9 +10,17 @@ export interface TokenDraft extends ExpiryDraft {
   readonly permissions: readonly Permission[];
   /** The ids of environments; empty for all. */
   readonly environments: readonly string[];
+  readonly current_password: string;
 }
 
-export const NEW_TOKEN: TokenDraft = { name: "", permissions: [], environments: [], expires_at: "90", date: "" };
+export const NEW_TOKEN: TokenDraft = {
+  name: "",
+  permissions: [],
+  environments: [],
+  expires_at: "90",
+  date: "",
+  current_password: "",
+};
 
 export const GROUPS = {
   project: ["project:read", "project:write", "project:delete", "environments:write", "segments:write"],
@@ -41,5 +49,6 @@ export function tokenOf(draft: TokenDraft, allowed: readonly Permission[], now: 
     permissions: draft.permissions.filter((each) => allowed.includes(each)),
     environments: draft.environments.length > 0 ? [...draft.environments] : null,
     expires_at: momentOf(draft, now),
+    current_password: draft.current_password || null,
   };
 }

@@ -1,6 +1,6 @@
 /** The page that the link in the mail opens. Its token was removed from the address bar before the page was rendered. */
 
-import { Alert, Text } from "@mantine/core";
+import { Alert, Checkbox, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useResetPassword } from "../api/accounts";
 import { AccountForm, AccountPage, NewPasswordField } from "../components/accounts/AccountForm";
@@ -28,7 +28,7 @@ export function ResetPassword() {
 }
 
 function NewPassword({ token }: { token: string }) {
-  const form = useForm({ initialValues: { newPassword: "" } });
+  const form = useForm({ initialValues: { newPassword: "", keep_access_tokens: false } });
   const { mutateAsync: reset, isSuccess } = useResetPassword(token);
   const submit = async (values: typeof form.values) => {
     await reset(values);
@@ -51,6 +51,11 @@ function NewPassword({ token }: { token: string }) {
       <Text c="dimmed">{t.accounts.resetIntro}</Text>
       <AccountForm form={form} action={t.accounts.reset} onSubmit={submit}>
         <NewPasswordField label={t.accounts.newPassword} autoFocus {...form.getInputProps("newPassword")} />
+        <Checkbox
+          label={t.accounts.keepTokens}
+          description={t.accounts.keepTokensHint}
+          {...form.getInputProps("keep_access_tokens", { type: "checkbox" })}
+        />
       </AccountForm>
       <AnchorLink to="/forgot-password" size="sm" ta="center">
         {t.accounts.askAgain}

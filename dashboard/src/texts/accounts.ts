@@ -24,6 +24,8 @@ export const accounts = {
   backToSignIn: "Back to sign in",
   resetHeading: "Choose a new password",
   resetIntro: "All signed-in devices will be signed out.",
+  keepTokens: "Keep my access tokens",
+  keepTokensHint: "Otherwise they end: whoever knew the old password may have made some.",
   reset: "Set password",
   resetDone: "Your password has been set. Sign in with your new password.",
   noToken: "To open this page, use the link in the reset email, or request a new one.",

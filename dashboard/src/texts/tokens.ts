@@ -25,6 +25,9 @@ export const tokens = {
   inEnvironments: (names: string) => `In ${names}`,
   allPermissions: "All permissions",
   noPermissions: "No permissions",
+  passwordHint: "A token outlasts your session, so confirm that it is you.",
+  passwordOrProviderHint:
+    "A token outlasts your session, so confirm that it is you. Leave it empty if you have signed in at your identity provider within the last ten minutes.",
   expiry: "Expiry",
   expiries: { "30": "In 30 days", "90": "In 90 days", "365": "In a year", date: "On a date", never: "Never" },
   neverHint:

@@ -32,7 +32,7 @@ def create(email: Email, password_stdin: FromStdin = False) -> None:
 
 @app.command()
 def reset_password(email: Email, password_stdin: FromStdin = False) -> None:
-    """Set an account's password; its tokens and reset links end."""
+    """Set an account's password; its sessions, access tokens and reset links end."""
     account = asyncio.run(_set_password(email, _read_password(password_stdin)))
     typer.echo(f"Set the password of {account.email}.")
 

@@ -105,6 +105,44 @@ address. If it does nothing, open this link:<br>
 </html>
 """
 
+_CREATED_TEXT = """\
+Hello,
+
+an access token has been created for your Flagstaff account at
+{public_url}
+
+With it, a program can do in your name what the token allows. This page lists
+your tokens:
+
+{link}
+
+If it was you, there is nothing to do. If it wasn't, revoke the token there,
+and set a new password.
+"""
+
+_CREATED_HTML = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>A new access token for your Flagstaff account</title>
+</head>
+<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
+<div style="max-width: 520px; margin: 0 auto">
+<p>Hello,</p>
+<p>an access token has been created for your Flagstaff account at
+<a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
+<p>With it, a program can do in your name what the token allows. This page lists your tokens:<br>
+<a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
+<p>If it was you, there is nothing to do. If it wasn't, revoke the token there, and set a new password.</p>
+</div>
+</body>
+</html>
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:
@@ -144,6 +182,16 @@ def invitation(*, sender: str, recipient: str, public_url: str, token: str, sent
     values: dict[str, str | int] = {"public_url": public_url, "link": link, "days": INVITATION_LIFETIME.days}
     subject = "You are invited to a project on Flagstaff"
     return _compose(sender, recipient, subject, _INVITATION_TEXT, _INVITATION_HTML, values, sent_at=sent_at)
+
+
+def token_created(*, sender: str, recipient: str, public_url: str, page: str, sent_at: datetime) -> Mail:
+    """The mail that tells of a new access token; other arguments and errors are those of `password_reset`.
+
+    It contains no name, which whoever has made the token has written. `page` is the path of the page that lists it.
+    """
+    values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}{page}"}
+    subject = "A new access token for your Flagstaff account"
+    return _compose(sender, recipient, subject, _CREATED_TEXT, _CREATED_HTML, values, sent_at=sent_at)
 
 
 def _compose(

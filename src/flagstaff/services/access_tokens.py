@@ -4,7 +4,7 @@ A revoked token is deleted. Every request reads its token, and every write holds
 has been revoked does nothing any more on any instance.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -41,6 +41,7 @@ class AccessTokens:
 
     database: Database
     now: Callable[[], datetime]
+    mail_created: Callable[[str, str], Awaitable[None]]  # called with the email and the page that lists the token
     quota_of_account: Quota
     quota_of_project: Quota
     _used: Sightings = field(default_factory=Sightings, init=False)
@@ -143,6 +144,11 @@ class AccessTokens:
             token = _get(await access_tokens.list_project_tokens(connection, project_id), token_id)
             await precondition.require(connection, token, token_id, project_id)
             await self._delete(transaction, actor, token)
+
+    async def tell_owner(self, token: AccessToken) -> None:
+        """Mail the owner of an account that it has a new token. To be called after the response."""
+        page = "/account/tokens" if token.project_id is None else f"/projects/{token.project_id}/tokens"
+        await self.mail_created(token.email, page)
 
     async def write_last_used(self) -> None:
         """Write when tokens were last used, if that was some minutes after the time in the database."""

@@ -9,7 +9,7 @@ from uuid_utils.compat import uuid7
 from flagstaff.domain.accounts import Account
 from flagstaff.domain.changes import Actor, Scope, change_of
 from flagstaff.domain.errors import not_found
-from flagstaff.storage import accounts, administrators, sessions
+from flagstaff.storage import access_tokens, accounts, administrators, sessions
 from flagstaff.storage.changes import record
 from flagstaff.storage.database import Transaction
 
@@ -30,10 +30,22 @@ async def create_account(transaction: Transaction, email: str, password_hash: st
 
 
 async def replace_password(
-    transaction: Transaction, actor: Actor, account: Account, password_hash: str, action: str, now: datetime
+    transaction: Transaction,
+    actor: Actor,
+    account: Account,
+    password_hash: str,
+    action: str,
+    now: datetime,
+    *,
+    ends_tokens: bool,
 ) -> Account:
-    """Replace an account's password, which ends its sessions, its reset links and what is known of its clients."""
+    """Replace an account's password, which ends its sessions, its reset links and what is known of its clients.
+
+    With `ends_tokens` all access tokens that it has made end, too, also those for projects.
+    """
     connection = transaction.connection
+    if ends_tokens:
+        await access_tokens.delete_account_tokens(connection, account.id)
     await accounts.set_password_hash(connection, account.id, password_hash)
     await accounts.spend_resets(connection, account.id, now)
     await sessions.end_sessions(connection, account.id)

@@ -99,7 +99,9 @@ class Accounts:
             if present is None or present.password_hash != account.password_hash:
                 raise wrong_password()  # another request has changed it
             action = "account.password_changed"
-            changed = await replace_password(transaction, actor, account, password_hash, action, self.now())
+            changed = await replace_password(
+                transaction, actor, account, password_hash, action, self.now(), ends_tokens=False
+            )
             return changed, await self.sessions.open_within(transaction.connection, changed, origin)
 
     async def find_account(self, email: str) -> Account | None:
@@ -128,8 +130,12 @@ class Accounts:
             )
         await self.mail_reset_token(account.email, token)
 
-    async def reset_password(self, *, token: str, new_password: str, client: str = "") -> Account:
+    async def reset_password(
+        self, *, token: str, new_password: str, keeps_tokens: bool = False, client: str = ""
+    ) -> Account:
         """Set a new password with a reset link, which invalidates every outstanding link and ends every session.
+
+        Whoever had the old password may have made access tokens. So they end as well, unless they are to be kept.
 
         Raises:
             Error: INVALID, with the same text for an unknown, used or expired token, or naming the field when the
@@ -155,10 +161,12 @@ class Accounts:
             assert account is not None
             actor = Actor(account.id, account.email)
             action = "account.password_reset"
-            return await replace_password(transaction, actor, account, password_hash, action, self.now())
+            return await replace_password(
+                transaction, actor, account, password_hash, action, self.now(), ends_tokens=not keeps_tokens
+            )
 
     async def set_password(self, *, email: str, password: str) -> Account:
-        """Set an account's password from the command line; raises Error NOT_FOUND, INVALID if it is the email."""
+        """The same from the command line, for the account with this email; raises Error NOT_FOUND, INVALID."""
         _check_password_of(email, password, field="password")
         password_hash = await self.passwords.hash(password)
         async with self.database.transaction() as transaction:
@@ -166,7 +174,8 @@ class Accounts:
             if account is None:
                 raise Error(Code.NOT_FOUND, "There is no account with this email.")
             action = "account.password_reset"
-            await replace_password(transaction, COMMAND_LINE, account, password_hash, action, self.now())
+            now = self.now()
+            await replace_password(transaction, COMMAND_LINE, account, password_hash, action, now, ends_tokens=True)
         return account
 
     async def purge(self, now: datetime | None = None) -> None:

@@ -18,7 +18,7 @@ from flagstaff.services.oidc import ProviderClient
 from flagstaff.services.passwords import Passwords
 from flagstaff.services.tokens import hash_token
 from flagstaff.settings.providers import Provider
-from flagstaff.storage import access_tokens, accounts, identities, second_factors
+from flagstaff.storage import accounts, identities, second_factors
 from flagstaff.storage.database import Database, Transaction
 
 
@@ -175,6 +175,5 @@ class SingleSignOn:
         await accounts.lock_account(connection, present.id)
         await second_factors.delete_second_factors(connection, present.id)
         await identities.delete_identities(connection, present.id)
-        await access_tokens.delete_account_tokens(connection, present.id)
-        actor = Actor(present.id, present.email)
-        return await replace_password(transaction, actor, present, password_hash, "account.taken_over", now)
+        actor, action = Actor(present.id, present.email), "account.taken_over"
+        return await replace_password(transaction, actor, present, password_hash, action, now, ends_tokens=True)

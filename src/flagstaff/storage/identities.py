@@ -47,6 +47,12 @@ async def find_identity(connection: AsyncConnection, issuer: str, subject: str) 
     return Identity(*row) if row else None
 
 
+async def has_identity(connection: AsyncConnection, account_id: UUID) -> bool:
+    """Whether an account signs in at a provider."""
+    query = sa.select(sa.exists().where(_identities.c.account_id == account_id))
+    return bool((await connection.execute(query)).scalar_one())
+
+
 async def create_identity(connection: AsyncConnection, identity: Identity) -> None:
     """Write an identity; raises Error CONFLICT if another sign-in has just done so."""
     with unique_or("Another sign-in of the same person is under way. Sign in again."):

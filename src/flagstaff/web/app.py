@@ -26,6 +26,7 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.cleanup import Cleanup
 from flagstaff.services.clones import Clones
 from flagstaff.services.comparisons import Comparisons
+from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.copies import Copies
 from flagstaff.services.environments import Environments
 from flagstaff.services.explanations import Explanations
@@ -144,6 +145,7 @@ class State:
     accounts: Accounts
     sessions: Sessions
     access_tokens: AccessTokens
+    confirmations: Confirmations
     second_factors: SecondFactors
     passkeys: Passkeys
     single_sign_on: SingleSignOn

@@ -17,11 +17,12 @@ from tests.support import tokens
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.members import join, member_path
-from tests.support.sessions import PASSWORD
-from tests.web.conftest import Call
+from tests.support.sessions import PASSWORD, log_in
+from tests.support.two_factor import enrol
+from tests.web.conftest import Call, ListChanges, ReadMails, RequestReset
 
 OWN = "/api/me/tokens"
-BODY = {"name": "Deployments", "permissions": ["flags:read", "flags:toggle"]}
+BODY = {"name": "Deployments", "permissions": ["flags:read", "flags:toggle"], "current_password": PASSWORD}
 ALL = list(Permission)
 
 Issue = Callable[..., Awaitable[Caller]]
@@ -360,3 +361,80 @@ async def test_tokens_count_against_the_limit_of_their_account_and_guesses_again
 
 def test_the_pattern_is_the_documented_one() -> None:
     assert PATTERN == "fst_[0-9A-Za-z]{49}"
+
+
+async def test_a_session_alone_makes_no_token(
+    ada: Caller, clock: Clock, project: Json, list_changes: ListChanges
+) -> None:
+    without = {name: value for name, value in BODY.items() if name != "current_password"}
+    missing = (
+        "is required, or the code of your authenticator app; if you sign in at an identity provider, sign out and in "
+        "again, and try again within ten minutes"
+    )
+    before = await list_changes()
+    for path in (OWN, of(project)):
+        assert field_errors(await ada.post(path, json=without)) == {"current_password": missing}
+        wrong = await ada.post(path, json={**without, "current_password": "wrong password"})
+        assert field_errors(wrong) == {"current_password": "is not your current password"}
+        both = await ada.post(path, json={**BODY, "code": "123456"})
+        assert field_errors(both) == {"code": "must not be sent together with the password"}
+        none = await ada.post(path, json={**without, "code": "123456"})
+        assert list(field_errors(none)) == ["code"]  # without an app
+        assert (await ada.get(path)).json() == []
+    assert await list_changes() == before
+    app = await enrol(ada, clock)
+    for path in (OWN, of(project)):
+        assert list(field_errors(await ada.post(path, json={**without, "code": app.wrong_code()}))) == ["code"]
+        code = app.next_code()
+        created(await ada.post(path, json={**without, "code": code}))
+        again = await ada.post(path, json={**without, "code": code})
+        assert list(field_errors(again)) == ["code"]  # it counts once
+
+
+async def test_wrong_passwords_count_as_failed_logins(ada: Caller, client: Caller) -> None:
+    for _ in range(10):
+        assert (await ada.post(OWN, json={**BODY, "current_password": "wrong password"})).status_code == 400
+    assert (await ada.post(OWN, json=BODY)).status_code == 429
+    login = await client.post("/auth/login", json={"email": "ada@example.com", "password": PASSWORD})
+    assert login.status_code == 429
+
+
+async def test_the_owner_is_mailed_about_each_new_token_without_words_of_its_maker(
+    ada: Caller, project: Json, read_mails: ReadMails
+) -> None:
+    for path, page in ((OWN, "/account/tokens"), (of(project), f"/projects/{project['id']}/tokens")):
+        before = len(await read_mails())
+        created(await ada.post(path, json={**BODY, "name": "https://evil.example"}))
+        mails = await read_mails()
+        assert len(mails) == before + 1
+        mail = mails[-1]
+        assert (mail["to"], mail["subject"]) == ("ada@example.com", "A new access token for your Flagstaff account")
+        assert page in mail.as_string()
+        assert "evil.example" not in mail.as_string()
+    count = len(await read_mails())
+    assert (await ada.post(OWN, json={**BODY, "current_password": "wrong password"})).status_code == 400
+    assert len(await read_mails()) == count
+
+
+async def test_a_reset_of_the_password_ends_the_tokens_unless_they_are_to_be_kept(
+    flagstaff: Flagstaff,
+    issue: Issue,
+    ada: Caller,
+    eve: Caller,
+    client: Caller,
+    project: Json,
+    request_reset: RequestReset,
+) -> None:
+    await join(flagstaff, project, eve, "admin")
+    others = await issue(of(project), eve, "project:read")
+    for kept in (True, False):
+        token = await log_in(flagstaff, email="ada@example.com", password=PASSWORD)
+        ada.headers["authorization"] = f"Bearer {token}"
+        machines = [await issue(path, ada, "project:read") for path in (OWN, of(project))]
+        reset: Json = {"token": await request_reset(), "newPassword": PASSWORD}
+        reset |= {"keep_access_tokens": True} if kept else {}
+        answer = await client.post("/auth/reset-password", json=reset)
+        assert (answer.status_code, answer.text) == (200, "Password reset successful")
+        for machine in machines:
+            assert (await machine.get(project_path(project))).status_code == (200 if kept else 401)
+    assert (await others.get(project_path(project))).status_code == 200

@@ -13,6 +13,7 @@ from flagstaff.storage.projects import find_project_for_update
 from flagstaff.storage.sessions import end_sessions
 from tests.support import tokens
 from tests.support.api import Caller, Json, flag_path, project_path
+from tests.support.sessions import PASSWORD
 
 OWN = "/api/me/tokens"
 
@@ -58,7 +59,8 @@ async def test_a_token_that_is_being_created_does_not_outlive_the_sessions_of_it
     async with flagstaff.database.transaction() as transaction:
         # A slow deactivation, or a takeover by an identity provider, which has deleted the tokens of the account.
         await lock_account(transaction.connection, account_id)
-        creating = asyncio.create_task(ada.post(path, json={"name": "x", "permissions": ["flags:read"]}))
+        body = {"name": "x", "permissions": ["flags:read"], "current_password": PASSWORD}
+        creating = asyncio.create_task(ada.post(path, json=body))
         done, _ = await asyncio.wait([creating], timeout=0.2)
         assert not done
         await end_sessions(transaction.connection, account_id)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
+from tests.support.sessions import PASSWORD
 
 
 def path(environment: Json) -> str:
@@ -116,7 +117,8 @@ async def test_a_token_for_an_environment_sees_no_changes_of_segments(
     await ada.create_flag(environment)
     await ada.create_segment(project)
     clock.advance(minutes=1)
-    body = {"name": "Watcher", "permissions": ["audit:read"], "environments": [environment["id"]]}
+    body: Json = {"name": "Watcher", "permissions": ["audit:read"], "current_password": PASSWORD}
+    body["environments"] = [environment["id"]]
     token = created(await ada.post(f"{project_path(project)}/tokens", json=body))["token"]
     answer = await client.get(path(environment), headers={"authorization": f"Bearer {token}"})
     assert [each["changes"] for each in answer.json()["intervals"]] == [1]

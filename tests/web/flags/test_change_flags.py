@@ -13,6 +13,7 @@ from tests.support.api import Caller, Json, environment_path, field_errors, flag
 from tests.support.changes import changes_in
 from tests.support.holds import watch_holds
 from tests.support.members import join
+from tests.support.sessions import PASSWORD
 from tests.web.flags.conftest import Elsewhere
 
 
@@ -50,7 +51,7 @@ async def test_who_may_only_toggle_toggles_and_a_viewer_does_nothing(
     assert (answer.status_code, answer.json()["permission"]) == (403, "flags:toggle")
     answer = await act(eve, environment, "archive", flag)
     assert (answer.status_code, answer.json()["permission"]) == (403, "flags:write")
-    body = {"name": "Toggles", "permissions": ["flags:toggle"]}
+    body = {"name": "Toggles", "permissions": ["flags:toggle"], "current_password": PASSWORD}
     token = (await ada.post("/api/me/tokens", json=body)).json()["token"]
     eve.headers["authorization"] = f"Bearer {token}"
     assert (await act(eve, environment, "add_tags", flag, tags=["x"])).status_code == 403

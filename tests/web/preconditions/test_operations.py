@@ -9,6 +9,7 @@ from flagstaff.bootstrap import Flagstaff
 from tests.support.administration import account_path
 from tests.support.api import Caller, Json
 from tests.support.description import described
+from tests.support.sessions import PASSWORD
 from tests.web.conftest import ListChanges, SignUp
 from tests.web.test_matrix import Operation, Place, make_place, operations
 
@@ -140,7 +141,8 @@ async def test_an_account_and_the_configuration_are_changed_only_in_the_state_th
 
 
 async def test_a_personal_token_is_revoked_only_in_the_state_that_is_demanded(ada: Caller) -> None:
-    made = await ada.post("/api/me/tokens", json={"name": "Laptop", "permissions": ["project:read"]})
+    body = {"name": "Laptop", "permissions": ["project:read"], "current_password": PASSWORD}
+    made = await ada.post("/api/me/tokens", json=body)
     path = f"/api/me/tokens/{made.json()['id']}"
     refused = await ada.delete(path, headers=ANOTHER)
     assert (refused.status_code, refused.headers["etag"]) == (412, made.headers["etag"])

@@ -98,7 +98,7 @@ async def test_tokens_for_the_project_end_with_the_groups_and_do_not_come_back_w
     await belong("leads")
     lead = await callers.enter_async_context(Caller(flagstaff.asgi, token=(await sign_in()).json()["token"]))
     project_path = f"/api/projects/{project['id']}"
-    machine = await issue(flagstaff, callers, f"{project_path}/tokens", lead, "project:read")
+    machine = await issue(flagstaff, callers, f"{project_path}/tokens", lead, "project:read", current_password=None)
     assert (await machine.get(project_path)).status_code == 200
 
     for groups in ((), ("leads",)):

@@ -325,6 +325,20 @@ async def test_a_provider_that_does_not_answer_is_given_up(
     assert (await client.post("/auth/sso/acme/begin", json={})).status_code == 503
 
 
+async def test_who_has_no_password_confirms_a_token_by_signing_in(
+    client: Caller, sign_in: SignIn, clock: Clock, ada: Caller
+) -> None:
+    body = {"name": "Pipeline", "permissions": ["project:read"]}
+    headers = {"authorization": f"Bearer {(await sign_in()).json()['token']}"}
+    clock.advance(seconds=590)
+    assert (await client.post("/api/me/tokens", json=body, headers=headers)).status_code == 201
+    clock.advance(seconds=11)
+    late = await client.post("/api/me/tokens", json=body, headers=headers)
+    assert list(field_errors(late)) == ["current_password"]
+    # A session that has just been opened with a password is not enough.
+    assert list(field_errors(await ada.post("/api/me/tokens", json=body))) == ["current_password"]
+
+
 async def test_an_existing_account_is_opened_and_every_other_way_into_it_ends(
     client: Caller, flagstaff: Flagstaff, sign_in: SignIn, list_changes: ListChanges
 ) -> None:
@@ -332,7 +346,8 @@ async def test_an_existing_account_is_opened_and_every_other_way_into_it_ends(
     account_id = (await client.post("/auth/register", json=intruder)).json()["id"]
     token = (await log_in(client, "ada@acme.com")).json()["token"]
     client.headers["authorization"] = f"Bearer {token}"
-    made = await client.post("/api/me/tokens", json={"name": "Pipeline", "permissions": ["flags:read"]})
+    body = {"name": "Pipeline", "permissions": ["flags:read"], "current_password": PASSWORD}
+    made = await client.post("/api/me/tokens", json=body)
     del client.headers["authorization"]
 
     answer = await sign_in()

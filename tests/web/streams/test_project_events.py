@@ -13,6 +13,7 @@ from tests.support.api import Caller, Json, created, environment_path, flag_path
 from tests.support.clock import Clock
 from tests.support.event_streams import EventStream
 from tests.support.members import join
+from tests.support.sessions import PASSWORD
 from tests.web.conftest import SignUp
 from tests.web.streams.conftest import Streamer
 
@@ -41,7 +42,7 @@ async def test_strangers_get_no_stream(streamer: Streamer, project: Json, sign_u
 async def test_a_token_opens_a_stream_only_with_the_permission(
     streamer: Streamer, ada: Caller, project: Json, permission: str, status: int
 ) -> None:
-    body = {"name": "Watcher", "permissions": [permission]}
+    body = {"name": "Watcher", "permissions": [permission], "current_password": PASSWORD}
     made = created(await ada.post(f"{project_path(project)}/tokens", json=body))
     headers = {"authorization": f"Bearer {made['token']}"}
     async with streamer.client.stream("GET", events_path(project), headers=headers) as answer:

@@ -2,13 +2,16 @@
 
 import { Button, Checkbox, Group, Input, SimpleGrid, Stack } from "@mantine/core";
 import { useForm, type UseFormReturnType } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
 import type { Environment } from "../../api/client";
 import type { OwnPermissions, Permission } from "../../api/members";
 import { type CreatedToken, useCreateToken } from "../../api/tokens";
+import { providersQuery } from "../../api/singleSignOn";
 import { isDay } from "../../lib/expiry";
 import { grantable, GROUPS, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../../lib/tokenDrafts";
 import { t } from "../../texts";
 import { tokens as tokenTexts } from "../../texts/tokens";
+import { PasswordField } from "../accounts/AccountForm";
 import { DialogForm } from "../shared/DialogForm";
 import { ExpiryFields } from "./ExpiryFields";
 import { NameField } from "../shared/fields";
@@ -29,6 +32,7 @@ interface Props extends TokenPlace {
 
 export function NewTokenForm({ projectId, environments, own, onCreated, onClose }: Props) {
   const { mutateAsync: create } = useCreateToken(projectId);
+  const { data: providers = [] } = useQuery(providersQuery);
   const form = useForm<TokenDraft>({
     initialValues: NEW_TOKEN,
     validate: {
@@ -64,6 +68,11 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
         select={form.getInputProps("expires_at")}
         date={form.getInputProps("date")}
         neverHint={tokenTexts.neverHint}
+      />
+      <PasswordField
+        label={t.accounts.currentPassword}
+        description={providers.length > 0 ? tokenTexts.passwordOrProviderHint : tokenTexts.passwordHint}
+        {...form.getInputProps("current_password")}
       />
     </DialogForm>
   );

@@ -7,16 +7,25 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.domain.access_tokens import PATTERN, AccessToken
+from flagstaff.domain.changes import Actor
+from flagstaff.domain.errors import invalid_field
 from flagstaff.domain.moments import format_moment
 from flagstaff.domain.permissions import Permission
+from flagstaff.domain.second_factors import Method
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access_tokens import AccessTokens, Wanted
+from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.preconditions import Precondition
+from flagstaff.services.proofs import CodeProof
+from flagstaff.web.edge.limits import widest_network
 from flagstaff.web.edge.problems import problems
 from flagstaff.web.edge.responses import json_array_response, no_content
 from flagstaff.web.management.auth import CurrentActor, needs
 from flagstaff.web.management.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.web.management.guesses import confirmed_password
 from flagstaff.web.management.ids import EnvironmentIds, Id
-from flagstaff.web.management.schemas import Body, GivenMoment, Moment, Name, Uuid, at_most
+from flagstaff.web.management.schemas import Body, GivenMoment, Moment, Name, Text, Uuid, at_most
+from flagstaff.web.management.second_factors import TotpCode
 
 router = APIRouter(prefix="/api", tags=["Access tokens"])
 
@@ -56,6 +65,20 @@ class NewToken(Body):
         default=None, description="The ids of the environments in which the token may be used; by default in all."
     )
     expires_at: GivenMoment | None = Field(default=None, description="When the token expires; by default never.")
+    current_password: Text | None = Field(
+        default=None,
+        description="Your password, or instead of it a `code` of your authenticator app. Neither is needed in the "
+        "first ten minutes of a session of an account that signs in at an identity provider.",
+    )
+    code: TotpCode | None = None
+
+    def proof(self) -> str | CodeProof | None:
+        """What proves that the owner of the account makes the token; raises Error INVALID for two proofs."""
+        if self.code is None:
+            return self.current_password
+        if self.current_password is not None:
+            raise invalid_field("code", "must not be sent together with the password")
+        return CodeProof(Method.TOTP, self.code)
 
     def wanted(self) -> Wanted:
         """The token for the service."""
@@ -103,6 +126,24 @@ async def _access_tokens(request: Request) -> AccessTokens:
 
 
 Service = Annotated[AccessTokens, Depends(_access_tokens)]
+
+
+async def _confirm(request: Request, actor: Actor, body: NewToken) -> None:
+    """Refuse someone who has only the session of an account: a token would outlast it."""
+    if actor.token is not None:
+        return  # it makes no tokens, which the service says
+    assert actor.email is not None
+    confirmations: Confirmations = request.app.state.confirmations
+    proof = body.proof()
+    async with confirmed_password(request, actor.email) as client:
+        await confirmations.confirm(actor, proof, widest_network(client))
+
+
+def _start_telling(request: Request, tokens: AccessTokens, token: AccessToken) -> None:
+    supervisor: Supervisor = request.app.state.supervisor
+    supervisor.start("token mail", tokens.tell_owner(token))  # after the response, which must not wait for the mail
+
+
 IfOwnMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", _view))]
 IfMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", _view, Permission.TOKENS_READ))]
 
@@ -113,13 +154,18 @@ async def list_my_tokens(actor: CurrentActor, tokens: Service) -> Response:
     return await json_array_response(map(_view, await tokens.list_own_tokens(actor)))
 
 
-@router.post(_OWN, status_code=201, response_model=CreatedTokenOut, responses=problems(400, 401, 403, 409, 413, 503))
-async def create_my_token(body: NewToken, actor: CurrentActor, tokens: Service) -> Response:
-    """Create a personal access token, which acts for you in all of your projects.
+@router.post(
+    _OWN, status_code=201, response_model=CreatedTokenOut, responses=problems(400, 401, 403, 409, 413, 429, 503)
+)
+async def create_my_token(body: NewToken, request: Request, actor: CurrentActor, tokens: Service) -> Response:
+    """Create a personal access token, which acts for you in all of your projects. Confirm it with your password.
 
-    In each project it allows what both its permissions and your role allow, also when your role changes.
+    In each project it allows what both its permissions and your role allow, also when your role changes. You get a mail
+    about it. A wrong password counts as a failed login.
     """
+    await _confirm(request, actor, body)
     token, secret = await tokens.create_own_token(actor, body.wanted())
+    _start_telling(request, tokens, token)
     return tagged_response(_view(token), 201, {"token": secret})
 
 
@@ -151,16 +197,21 @@ async def list_tokens(project_id: Id, actor: CurrentActor, tokens: Service) -> R
     _OF_PROJECT,
     status_code=201,
     response_model=CreatedTokenOut,
-    responses=problems(400, 401, 404, 409, 413, 503),
+    responses=problems(400, 401, 404, 409, 413, 429, 503),
     openapi_extra=needs(Permission.TOKENS_WRITE),
 )
-async def create_token(project_id: Id, body: NewToken, actor: CurrentActor, tokens: Service) -> Response:
-    """Create an access token for a project.
+async def create_token(
+    project_id: Id, body: NewToken, request: Request, actor: CurrentActor, tokens: Service
+) -> Response:
+    """Create an access token for a project. Confirm it with your password.
 
     It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
-    leave the project. An `Idempotency-Key` is ignored, because the response is not stored.
+    leave the project. You get a mail about it. A wrong password counts as a failed login. An `Idempotency-Key` is
+    ignored, because the response is not stored.
     """
+    await _confirm(request, actor, body)
     token, secret = await tokens.create_project_token(actor, project_id, body.wanted())
+    _start_telling(request, tokens, token)
     return tagged_response(_view(token), 201, {"token": secret})
 
 

@@ -61,6 +61,9 @@ class PasswordReset(Body):
 
     token: str
     new_password: Annotated[Password, Field(alias="newPassword")]
+    keep_access_tokens: bool = Field(
+        default=False, description="Whether the access tokens that the account has made stay valid."
+    )
 
 
 class AccountOut(BaseModel):
@@ -179,12 +182,17 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
     dependencies=[Depends(admission(lambda limits: limits.reset))],
 )
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
-    """Set a new password. All of the account's reset links and tokens become invalid.
+    """Set a new password. All of the account's reset links and sessions end, and so do its access tokens.
+
+    These are its personal tokens and those that it has made for projects; `keep_access_tokens` keeps them.
 
     No token is returned, so a second factor is asked for at the next login.
     """
     account = await accounts.reset_password(
-        token=body.token, new_password=body.new_password, client=widest_network(client)
+        token=body.token,
+        new_password=body.new_password,
+        keeps_tokens=body.keep_access_tokens,
+        client=widest_network(client),
     )
     remember_client(request, account, client)
     return PlainTextResponse(_RESET_DONE)
