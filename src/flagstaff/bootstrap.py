@@ -79,6 +79,7 @@ from flagstaff.services.explanations import Explanations
 from flagstaff.services.exports import Exports
 from flagstaff.services.favourites import Favourites
 from flagstaff.services.flags import Flags
+from flagstaff.services.followers import Followers
 from flagstaff.services.history import History
 from flagstaff.services.idempotency import Idempotency
 from flagstaff.services.impacts import Impacts
@@ -135,7 +136,7 @@ from flagstaff.web.edge.middleware import RequestIds
 from flagstaff.web.edge.protocol import BoundedProtocol
 from flagstaff.web.edge.refusals import Refusals
 from flagstaff.web.edge.traced import Traced
-from flagstaff.web.management.events import Events
+from flagstaff.web.management.events import CHECKED_SECONDS, Events
 from flagstaff.web.sdk.access import Doors
 from flagstaff.web.sdk.cut_off import CutOff
 from flagstaff.web.sdk.evaluate import Evaluate
@@ -180,12 +181,13 @@ _RETRY, _ROLL_UP = "snapshot-retry", "history-roll-up"
 _UNLOAD = "snapshot-unload"
 _SINK = "clickhouse"
 _TELEMETRY = ("otlp-traces", "otlp-metrics")
+_FOLLOWERS = "followers-check"
 _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE = "history-purge", "idempotency-purge", "account-purge"
 _LAST_SEEN, _CLOCK = "last-seen", "clock"
 _FIGURES = "worker-figures"
 _FIGURES_SECONDS = 1.0
 _OF_ONE_WORKER = (_ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE, _CLOCK)
-_PERIODIC = (_RETRY, _UNLOAD, _LAST_SEEN, _FIGURES, *_OF_ONE_WORKER)
+_PERIODIC = (_RETRY, _UNLOAD, _LAST_SEEN, _FIGURES, _FOLLOWERS, *_OF_ONE_WORKER)
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -266,7 +268,7 @@ class Flagstaff:
         retention = timedelta(days=settings.history_retention_days)
         self._reports = ApplicationReports(self.database, now, retention, settings.max_reported_counts_per_hour)
         self.applications = Applications(self._store_reports, self._supervisor, now)
-        self.streams, self.sink = self._make_streams(now), self._make_sink(now)
+        (self.streams, self._events), self.sink = self._make_streams(now), self._make_sink(now)
         self.idle_projects = self._make_idle_projects(source)
         self.passed_time, self._upkeep = _upkeep(self.database, now, settings)
         self.connection_bounds = ConnectionBounds(
@@ -342,7 +344,7 @@ class Flagstaff:
             bulk_actions=BulkActions(self.database, now),
             favourites=Favourites(self.database, now),
             saved_views=SavedViews(self.database, now, views_per_project(settings.max_views_per_project)),
-            events=Events(self.snapshots, self.streams, now),
+            events=self._events,
             segments=segments,
             sdk_keys=self._managed_keys,
             flags=flags,
@@ -512,11 +514,11 @@ class Flagstaff:
             supervisor=self._supervisor,
         )
 
-    def _make_streams(self, now: Callable[[], datetime]) -> Streams:
+    def _make_streams(self, now: Callable[[], datetime]) -> tuple[Streams, Events]:
         most = _share(self._settings.max_connections, self._worker) // 2  # the others answer requests
         streams = Streams(self._supervisor, now, note_told=self.applications.note_stream, most=most)
         self.snapshots.observe(streams.swap)
-        return streams
+        return streams, Events(self.snapshots, streams, Followers(self.database, now), now)
 
     def _make_sink(self, now: Callable[[], datetime]) -> Sink[Delivery] | None:
         url = self._settings.clickhouse_url
@@ -640,6 +642,12 @@ class Flagstaff:
                 _LAST_SEEN_SECONDS,
                 self._write_last_uses,
                 "writes when credentials were last used",
+            ),
+            (
+                _FOLLOWERS,
+                CHECKED_SECONDS,
+                self._events.end_others,
+                "ends the event streams of those who may not follow",
             ),
             (_ACCOUNT_PURGE, _ACCOUNT_PURGE_SECONDS, self._purge_accounts, "deletes what has expired of accounts"),
         ):

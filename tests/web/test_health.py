@@ -36,7 +36,7 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
         "history-roll-up",
         "applications-write",
     }
-    tasks |= {"stream-keep-alive", "applications-write"}
+    tasks |= {"stream-keep-alive", "applications-write", "followers-check"}
     tasks |= {"history-purge", "idempotency-purge", "account-purge", "last-seen", "clock"}
     tasks |= {"feed"} if flagstaff.database.is_postgresql else set()
     assert figures == {

@@ -982,7 +982,8 @@ export interface paths {
          *
          *     The first event comes at once, and another after each change to an environment of the project: two, if a change
          *     concerns two of them. `GET …/changes` answers what has changed. The server ends a stream after five minutes at most,
-         *     and when an environment is deleted: connect again then. A project without environments has no stream (404).
+         *     and when an environment is deleted: connect again then. It ends the stream within a second after you are no member
+         *     any more, or your session or access token has ended. A project without environments has no stream (404).
          *
          *     Requires the permission `project:read`.
          */

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
@@ -14,7 +15,7 @@ from tests.support.clock import Clock
 from tests.support.event_streams import EventStream
 from tests.support.members import join
 from tests.support.sessions import PASSWORD
-from tests.web.conftest import SignUp
+from tests.web.conftest import RequestReset, SignUp
 from tests.web.streams.conftest import Streamer
 
 
@@ -47,6 +48,53 @@ async def test_a_token_opens_a_stream_only_with_the_permission(
     headers = {"authorization": f"Bearer {made['token']}"}
     async with streamer.client.stream("GET", events_path(project), headers=headers) as answer:
         assert answer.status_code == status
+
+
+@pytest.mark.parametrize("way", ["removed", "revoked", "logged out", "session ended", "reset", "deactivated"])
+async def test_a_stream_ends_within_a_second_after_its_follower_may_not_follow_any_more(
+    flagstaff: Flagstaff,
+    streamer: Streamer,
+    ada: Caller,
+    project: Json,
+    sign_up: SignUp,
+    request_reset: RequestReset,
+    way: str,
+) -> None:
+    eve = await sign_up("eve")
+    member = await join(flagstaff, project, eve, "admin")
+    stays = await follow(streamer, ada, project)
+    if way == "revoked":
+        path = f"{project_path(project)}/tokens"
+        body = {"name": "Watcher", "permissions": ["project:read"], "current_password": PASSWORD}
+        made = created(await eve.post(path, json=body))
+        stream = await streamer.open(events_path(project), authorization=f"Bearer {made['token']}")
+    else:
+        stream = await follow(streamer, eve, project)
+    for each in (stream, stays):
+        assert (await each.next())["event"] == "revision"
+    (session,) = (await eve.get("/api/me/sessions")).json()
+    begun = asyncio.get_running_loop().time()
+    answer = await {
+        "removed": lambda: ada.delete(member),
+        "revoked": lambda: eve.delete(f"{project_path(project)}/tokens/{made['id']}"),
+        "logged out": lambda: eve.post("/auth/logout"),
+        "session ended": lambda: ada.delete(f"/api/admin/accounts/{eve.account['id']}/sessions/{session['id']}"),
+        "reset": lambda: reset(eve, request_reset),
+        "deactivated": lambda: ada.put(f"/api/admin/accounts/{eve.account['id']}", json={"active": False}),
+    }[way]()
+    assert answer.status_code in (200, 204)
+    assert await stream.is_over()
+    assert asyncio.get_running_loop().time() - begun < 5  # a machine that others share may take longer than a second
+    assert len(flagstaff.streams) == 1
+    async with asyncio.timeout(5):
+        environment = await ada.get_environment(project)
+        await ada.create_flag(environment)
+        assert (await stays.next())["event"] == "revision"
+
+
+async def reset(caller: Caller, request_reset: RequestReset) -> httpx.Response:
+    body = {"token": await request_reset(caller.account["email"]), "newPassword": PASSWORD}
+    return await caller.post("/auth/reset-password", json=body)
 
 
 async def test_a_project_without_environments_has_no_stream(streamer: Streamer, ada: Caller, project: Json) -> None:

@@ -16,9 +16,10 @@ from flagstaff.domain.permissions import Permission
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.runtime.snapshots import Snapshots
 from flagstaff.runtime.streams import Stream, Streams, Topic
+from flagstaff.services.followers import Follower, Followers
 from flagstaff.web.edge.event_stream import event, serve_stream
 from flagstaff.web.edge.problems import problems
-from flagstaff.web.management.auth import CurrentActor, needs
+from flagstaff.web.management.auth import CurrentActor, CurrentSession, needs
 from flagstaff.web.management.ids import Id
 from flagstaff.web.management.projects import Service
 
@@ -30,7 +31,9 @@ _RETRY_SECONDS = 30
 _KIND = "dashboard"
 _NAME = "revision"
 _OPEN_FOR = timedelta(minutes=5)
-"""How long a stream stays open. The next one needs a token that is still valid, and a role that still allows it."""
+"""How long a stream stays open. The next one needs a role that still allows it, for instance."""
+CHECKED_SECONDS = 0.5
+"""How often it is looked whether members were removed, and sessions or tokens have ended, on any instance."""
 
 
 class _Revisions:
@@ -44,18 +47,24 @@ class _Revisions:
 class Events:
     """Opens the streams, each of which belongs to the topics of all environments of a project, also of later ones."""
 
-    def __init__(self, snapshots: Snapshots, streams: Streams, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, snapshots: Snapshots, streams: Streams, followers: Followers, now: Callable[[], datetime]
+    ) -> None:
         self._open: Counter[UUID] = Counter()  # streams of accounts
         self._topics: defaultdict[UUID, dict[Stream, set[Topic]]] = defaultdict(dict)  # of each project's streams
         snapshots.observe(self._swap)
+        self._following: dict[Stream, Follower] = {}
+        self._followers = followers
         self._snapshots = snapshots
         self._streams = streams
         self._now = now
 
-    async def serve(self, account_id: UUID, project_id: UUID, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a stream until its client leaves or its time is over."""
+    async def serve(self, follower: Follower, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a stream until its client leaves, its time is over, or its follower may not be told any more."""
+        account_id, project_id = follower.account_id, follower.project_id
 
         async def begin(stream: Stream) -> bytes:
+            self._following[stream] = follower
             project = await self._find(project_id)
             topics = self._topics[project_id][stream] = set()
             for environment in project.environments.values():
@@ -66,6 +75,7 @@ class Events:
         self._open[account_id] += 1
 
         def end(stream: Stream) -> None:
+            self._following.pop(stream, None)
             self._open[account_id] -= 1
             self._open += Counter()  # forgets accounts without streams
             for topic in self._topics[project_id].pop(stream, set()):
@@ -91,6 +101,18 @@ class Events:
         if topic not in topics:
             topics.add(topic)
             self._streams.open(topic, stream, environment, revision, _Revisions)
+
+    async def end_others(self) -> None:
+        """End the streams whose followers may not be told any more. While the database is away, they stay."""
+        if not self._following:
+            return
+        try:
+            ended = set(await self._followers.find_ended(set(self._following.values())))
+        except Error:
+            return
+        for stream, follower in tuple(self._following.items()):
+            if follower in ended:
+                stream.end()
 
     async def require(self, account_id: UUID, project_id: UUID) -> None:
         """Raise Error UNAVAILABLE, NOT_FOUND or LIMITED if no stream can be opened now."""
@@ -136,18 +158,24 @@ async def _events(request: Request) -> Events:
     openapi_extra=needs(Permission.PROJECT_READ),
 )
 async def follow_project(
-    project_id: Id, actor: CurrentActor, projects: Service, events: Annotated[Events, Depends(_events)]
+    project_id: Id,
+    actor: CurrentActor,
+    session_id: CurrentSession,
+    projects: Service,
+    events: Annotated[Events, Depends(_events)],
 ) -> Response:
     """A stream of server-sent events: `revision`, whose data is the revision of the environment that changed, a number.
 
     The first event comes at once, and another after each change to an environment of the project: two, if a change
     concerns two of them. `GET …/changes` answers what has changed. The server ends a stream after five minutes at most,
-    and when an environment is deleted: connect again then. A project without environments has no stream (404).
+    and when an environment is deleted: connect again then. It ends the stream within a second after you are no member
+    any more, or your session or access token has ended. A project without environments has no stream (404).
     """
     await projects.get_project(actor, project_id)
     assert actor.account_id is not None
     await events.require(actor.account_id, project_id)
-    return _EventStream(partial(events.serve, actor.account_id, project_id))
+    follower = Follower(project_id, actor.account_id, session_id, actor.token.id if actor.token else None)
+    return _EventStream(partial(events.serve, follower))
 
 
 def _event(revision: int) -> bytes:
