@@ -65,7 +65,7 @@ async def create_account(connection: AsyncConnection, account: Account) -> None:
         "is_administrator": account.is_administrator,
         "deactivated_at": account.deactivated_at,
     }
-    with unique_or("An account with this email exists already."):
+    with unique_or("An account with this email exists already.", tables.accounts.c.email_identity):
         await connection.execute(tables.accounts.insert().values(values))
 
 

@@ -298,11 +298,14 @@ def translated_errors() -> Iterator[None]:
 
 
 @contextmanager
-def unique_or(message: str) -> Iterator[None]:
-    """Raise Error CONFLICT with this message if a statement violates a unique constraint."""
+def unique_or(message: str, *columns: sa.Column[Any]) -> Iterator[None]:
+    """Raise Error CONFLICT with this message if a statement violates the unique constraint of these columns.
+
+    Other violations are raised as they are: they are no conflict that the caller could solve.
+    """
     try:
         yield
     except sa.exc.IntegrityError as error:
-        if not dialect.is_unique_violation(error):
+        if not dialect.violates_unique(error, columns):
             raise
         raise Error(Code.CONFLICT, message) from error

@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -224,12 +224,20 @@ def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: s
     return engine
 
 
-def is_unique_violation(error: sa.exc.IntegrityError) -> bool:
-    """Whether a statement violated a unique constraint or a primary key."""
+def violates_unique(error: sa.exc.IntegrityError, columns: Sequence[sa.Column[Any]]) -> bool:
+    """Whether a statement violated the unique constraint, or the primary key, of exactly these columns of a table."""
     cause = _driver_error(error)
+    table = columns[0].table
+    assert isinstance(table, sa.Table)
     if isinstance(cause, sqlite3.IntegrityError):
-        return cause.sqlite_errorcode in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
-    return isinstance(cause, asyncpg.UniqueViolationError)
+        named = ", ".join(f"{table.name}.{column.name}" for column in columns)
+        return str(cause) == f"UNIQUE constraint failed: {named}"
+    names = [
+        each.name
+        for each in table.constraints
+        if isinstance(each, sa.UniqueConstraint | sa.PrimaryKeyConstraint) and list(each.columns) == list(columns)
+    ]
+    return isinstance(cause, asyncpg.UniqueViolationError) and cause.constraint_name in names
 
 
 def is_missing_parent(error: sa.exc.IntegrityError) -> bool:

@@ -31,7 +31,11 @@ _delete = tables.environments.delete().where(_columns.id == sa.bindparam("enviro
 
 async def create_environment(connection: AsyncConnection, environment: Environment) -> None:
     """Insert an environment; raises Error CONFLICT if the project already has one with this key."""
-    with unique_or(f"The project already has an environment with the key {environment.key}."):
+    with unique_or(
+        f"The project already has an environment with the key {environment.key}.",
+        tables.environments.c.project_id,
+        tables.environments.c.key,
+    ):
         await connection.execute(_insert, tables.row_of(tables.environments, environment))
 
 

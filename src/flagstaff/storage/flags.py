@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -97,7 +97,9 @@ _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 
 async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
     """Insert a flag; raises Error CONFLICT if the environment already has one with this key."""
-    with unique_or(f"The environment already has a flag with the key {flag.key}."):
+    with unique_or(
+        f"The environment already has a flag with the key {flag.key}.", _columns.environment_id, _columns.key
+    ):
         await connection.execute(_insert, _row(flag))
 
 
@@ -252,16 +254,30 @@ def _mutable(flag: Flag) -> dict[str, Any]:
     }
 
 
-def _from_row(row: Sequence[Any]) -> Flag:
-    *row, archived_at, archived_enabled, owner, keep = row
-    *values, fallthrough, bucketing_key, stickiness, tags, variants, prerequisites = row
-    values += [Fallthrough(fallthrough), bucketing_key, stickiness, tuple(tags)]
-    values.append(tuple(Variant(each["key"], each["weight"], encode_value(each["value"])) for each in variants))
-    values += [tuple(map(_read_prerequisite, prerequisites)), None, owner, keep]
-    flag = Flag(*values)
-    if archived_at is None or flag.enabled:  # as `tables.is_archived` says
-        return flag
-    return replace(flag, enabled=archived_enabled, archived_at=archived_at)
+def _from_row(row: sa.Row[*tuple[Any, ...]]) -> Flag:
+    # An archived flag whose `enabled` is true was switched on by the previous release, as `tables.is_archived` says.
+    is_archived = row.archived_at is not None and not row.enabled
+    return Flag(
+        id=row.id,
+        project_id=row.project_id,
+        environment_id=row.environment_id,
+        name=row.name,
+        key=row.key,
+        description=row.description,
+        enabled=row.archived_enabled if is_archived else row.enabled,
+        rollout_percentage=row.rollout_percentage,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        fallthrough=Fallthrough(row.fallthrough),
+        bucketing_key=row.bucketing_key,
+        stickiness=row.stickiness,
+        tags=tuple(row.tags),
+        variants=tuple(Variant(each["key"], each["weight"], encode_value(each["value"])) for each in row.variants),
+        prerequisites=tuple(map(_read_prerequisite, row.prerequisites)),
+        archived_at=row.archived_at if is_archived else None,
+        owner=row.owner,
+        keep=row.keep,
+    )
 
 
 def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:

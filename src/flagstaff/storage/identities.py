@@ -55,7 +55,9 @@ async def has_identity(connection: AsyncConnection, account_id: UUID) -> bool:
 
 async def create_identity(connection: AsyncConnection, identity: Identity) -> None:
     """Write an identity; raises Error CONFLICT if another sign-in has just done so."""
-    with unique_or("Another sign-in of the same person is under way. Sign in again."):
+    with unique_or(
+        "Another sign-in of the same person is under way. Sign in again.", _identities.c.issuer, _identities.c.subject
+    ):
         await connection.execute(_identities.insert(), tables.row_of(_identities, identity))
 
 

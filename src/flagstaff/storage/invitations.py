@@ -44,7 +44,11 @@ async def create_invitation(connection: AsyncConnection, invitation: Invitation)
         "created_at": invitation.created_at,
         "expires_at": invitation.expires_at,
     }
-    with unique_or("This address has been invited already. Send the invitation again, or delete it first."):
+    with unique_or(
+        "This address has been invited already. Send the invitation again, or delete it first.",
+        tables.invitations.c.project_id,
+        tables.invitations.c.email_identity,
+    ):
         await connection.execute(tables.invitations.insert().values(values))
 
 

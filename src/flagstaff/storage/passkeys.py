@@ -25,7 +25,7 @@ _passkey = sa.select(
 
 async def create_passkey(connection: AsyncConnection, passkey: Passkey) -> None:
     """Write a new passkey; raises Error CONFLICT if it is registered already, with any account."""
-    with unique_or("This passkey is registered already."):
+    with unique_or("This passkey is registered already.", tables.passkeys.c.credential_id):
         await connection.execute(tables.passkeys.insert(), tables.row_of(tables.passkeys, passkey))
 
 

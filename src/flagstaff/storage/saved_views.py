@@ -61,4 +61,8 @@ async def delete_view(connection: AsyncConnection, view_id: UUID) -> None:
 
 
 def _unique_name(view: SavedView) -> AbstractContextManager[None]:
-    return unique_or(f"The project already has a view with the name {view.name}.")
+    return unique_or(
+        f"The project already has a view with the name {view.name}.",
+        tables.saved_views.c.project_id,
+        tables.saved_views.c.name,
+    )

@@ -82,7 +82,11 @@ _environments = (
 
 async def create_segment(connection: AsyncConnection, segment: Segment) -> None:
     """Insert a segment; raises Error CONFLICT if the project already has one with this key."""
-    with unique_or(f"The project already has a segment with the key {segment.key}."):
+    with unique_or(
+        f"The project already has a segment with the key {segment.key}.",
+        tables.project_segments.c.project_id,
+        tables.project_segments.c.key,
+    ):
         row = tables.row_of(tables.project_segments, segment)
         await connection.execute(_insert, {**row, "conditions": list(map(write_condition, segment.conditions))})
 
