@@ -132,7 +132,46 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
         Noise(f"changes in an environment of {CHANGED_FLAGS:,} flags", toggles, 4),
         Noise("50 parallel logins", [login], 50),
         Noise("summaries, 20 a second", [request("GET", summary, token=summaries.token)], 4, 5),
+        *_bounded(client, lists, unknown),
     ]
+
+
+def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
+    """Neighbours whose requests are limited, and whose traces in memory and on disk are."""
+    headers = {"authorization": f"Bearer {lists.token}"}
+    flags = [each["id"] for each in client.get(f"{lists.path}/flags", headers=headers).json()[:200]]
+    path, enable = f"{lists.path}/bulk-actions", {"flags": flags, "action": "enable"}
+    actions = [
+        request("POST", path, enable, token=lists.token, idempotency_key=f"key-{number}") for number in range(2_000)
+    ]
+    key = _make_key(client, other, "server")
+    variants = {f"{each:x}": 1 for each in range(48)}
+    toggles = {f"f{number}": {"yes": 1, "variants": variants} for number in range(400)}
+    reports = [
+        request(
+            "POST",
+            "/unleash/api/client/metrics",
+            {"appName": "wide", "bucket": {"start": number, "stop": number, "toggles": toggles}},
+            token=key,
+        )
+        for number in range(50)
+    ]
+    public = request("POST", "/ofrep/v1/evaluate/flags", {}, token=_make_key(client, other, "browser"))
+    guess = request("POST", "/ofrep/v1/evaluate/flags", {}, token="unknown")
+    return [
+        Noise("bulk actions with keys that change nothing", actions, 4),
+        Noise("reports of 19,600 counts", reports, 8),
+        Noise("OFREP with a browser key", [public], 8),
+        Noise("OFREP with unknown keys", [guess], 8),
+    ]
+
+
+def _make_key(client: httpx.Client, place: Place, kind: str) -> str:
+    """An SDK key of the place's `production`."""
+    body = {"name": kind, "environment": "production", "kind": kind}
+    path, headers = f"/api/projects/{place.project_id}/sdk-keys", {"authorization": f"Bearer {place.token}"}
+    made: str = client.post(path, json=body, headers=headers).raise_for_status().json()["key"]
+    return made
 
 
 def _make_place(client: httpx.Client, data: Path, name: str, size: int, *, description: str | None = None) -> Place:

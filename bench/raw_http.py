@@ -9,7 +9,13 @@ _READ_BYTES = 1 << 20
 
 
 def request(
-    method: str, path: str, body: object = None, *, token: str | None = None, sdk_key: str | None = None
+    method: str,
+    path: str,
+    body: object = None,
+    *,
+    token: str | None = None,
+    sdk_key: str | None = None,
+    idempotency_key: str | None = None,
 ) -> bytes:
     """The bytes of a request."""
     content = b"" if body is None else json.dumps(body).encode()
@@ -20,6 +26,8 @@ def request(
         head += f"Authorization: Bearer {token}\r\n"
     if sdk_key:
         head += f"X-SDK-Key: {sdk_key}\r\n"
+    if idempotency_key:
+        head += f"Idempotency-Key: {idempotency_key}\r\n"
     return f"{head}\r\n".encode() + content
 
 

@@ -82,6 +82,18 @@ async def test_a_flag_may_have_so_many_rules(ada: Caller, environment: Json) -> 
     await ada.create_rule(await ada.create_flag(environment, key="other"))
 
 
+@quota("RULES_PER_ENVIRONMENT", 2)
+async def test_the_flags_of_an_environment_may_have_so_many_rules_together(ada: Caller, project: Json) -> None:
+    environment, staging = [await ada.get_environment(project, key) for key in ("production", "staging")]
+    flags = [await ada.create_flag(environment, key=key) for key in ("one", "two", "three")]
+    rule = {"rule_type": "user_id", "rule_value": "ada"}
+    answers = [await ada.post(f"{flag_path(flag)}/rules", json=rule) for flag in flags]
+
+    assert [each.status_code for each in answers] == [201, 201, 409]
+    assert "FLAGSTAFF_MAX_RULES_PER_ENVIRONMENT" in answers[2].json()["detail"]
+    await ada.create_rule(await ada.create_flag(staging, key="one"))
+
+
 @quota("CONDITION_CHARACTERS", 400)
 async def test_the_conditions_of_an_environment_may_have_so_many_characters(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)

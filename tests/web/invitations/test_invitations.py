@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.domain.invitations import MAILS_PER_ACCOUNT
+from flagstaff.storage.invitations import note_mail
 from tests.support.api import Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock
 from tests.support.mailbox import reset_token
@@ -144,6 +147,24 @@ async def test_one_address_gets_five_mails_a_day(ada: Caller, path: str, read_ma
     assert (await ada.post(f"{path}/{invitation['id']}/send")).status_code == 200
     assert len(await read_mails()) == 5
     assert (await ada.get(path)).json() == [before]
+
+
+async def test_an_account_has_fifty_invitations_mailed_a_day(
+    flagstaff: Flagstaff, ada: Caller, path: str, read_mails: ReadMails, clock: Clock
+) -> None:
+    async with flagstaff.database.transaction() as transaction:
+        for number in range(MAILS_PER_ACCOUNT - 1):
+            await note_mail(transaction.connection, UUID(ada.account["id"]), f"{number}@example.com", clock())
+    invitation = created(await ada.post(path, json={"email": "bob@example.com", "role": "viewer"}))
+    assert len(await read_mails()) == 1
+
+    for answer in (
+        await ada.post(path, json={"email": "eve@example.com", "role": "viewer"}),
+        await ada.post(f"{path}/{invitation['id']}/send"),
+    ):
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "86400")
+    assert len(await read_mails()) == 1
+    assert [each["email"] for each in (await ada.get(path)).json()] == ["bob@example.com"]
 
 
 async def test_an_invitation_is_accepted_once_and_recorded(

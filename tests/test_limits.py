@@ -1,0 +1,227 @@
+"""The list of limits: each row names a setting that exists, has its default, and has a test here."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from flagstaff.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+LIST = ROOT / "docs/reference/limits.md"
+_row = re.compile(r"^\| `([a-z0-9-]+)` \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)
+_setting = re.compile(r"FLAGSTAFF_[A-Z_]+")
+
+# The tests that use up what a row is about, and see what happens at the bound.
+TESTS: dict[str, list[str]] = {
+    "connections": [
+        "processes/test_connection_limits.py::test_the_bounds_are_settings_and_a_closed_connection_makes_room"
+    ],
+    "connections-per-address": [
+        "processes/test_connection_limits.py::test_a_flood_from_one_address_leaves_room_for_others_and_for_their_mail"
+    ],
+    "idle-connections": [
+        "web/evaluate/test_ways_in.py::test_an_idle_connection_is_closed",
+        "web/evaluate/test_ways_in.py::test_a_head_that_does_not_end_is_refused",
+        "web/evaluate/test_ways_in.py::test_a_body_that_does_not_end_is_refused",
+    ],
+    "pipelined-requests": [
+        (
+            "processes/test_connection_limits.py::"
+            "test_pipelined_requests_beyond_the_bound_are_left_and_the_connection_is_closed"
+        )
+    ],
+    "bodies": [
+        "web/test_neighbours.py::test_each_address_has_a_bound_on_bodies",
+        "web/test_errors.py::test_a_body_that_is_announced_too_long_is_refused_unread",
+    ],
+    "evaluations": [
+        "web/evaluate/test_refusals.py::test_beyond_the_limit_it_is_429_whatever_the_key_and_only_for_that_client"
+    ],
+    "unknown-keys": ["web/test_sdk_limits.py::test_keys_that_open_nothing_count_as_evaluations"],
+    "validated-keys": ["web/test_sdk_limits.py::test_each_key_of_a_list_that_opens_nothing_counts"],
+    "registrations": ["web/accounts/test_register.py::test_beyond_the_limit_an_address_must_wait"],
+    "logins": ["web/accounts/test_login.py::test_beyond_60_logins_in_a_minute_an_address_must_wait"],
+    "failed-logins": [
+        "web/accounts/test_login.py::test_the_eleventh_try_after_ten_failures_must_wait_even_with_the_right_password"
+    ],
+    "failed-logins-from-everywhere": [
+        "web/accounts/test_login.py::test_guesses_from_everywhere_stop_after_100_in_an_hour_and_the_owner_gets_in"
+    ],
+    "second-factor-guesses": [
+        "web/two_factor/test_second_factor_login.py::test_beyond_ten_wrong_codes_in_an_hour_even_a_right_one_must_wait"
+    ],
+    "password-resets": [
+        "web/accounts/test_forgot_password.py::test_beyond_the_limit_an_address_must_wait",
+        "web/accounts/test_reset_password.py::test_beyond_60_in_a_minute_an_address_must_wait",
+    ],
+    "reset-mails": [
+        "web/accounts/test_forgot_password.py::test_three_mails_go_out_in_half_an_hour_and_the_answer_stays_the_same"
+    ],
+    "password-hashes": [
+        "unit/test_passwords.py::test_a_flood_from_one_client_is_turned_away_beyond_what_it_may_have_waiting",
+        "unit/test_passwords.py::test_a_flood_from_many_clients_is_turned_away_beyond_what_can_wait",
+    ],
+    "token-guesses": [
+        (
+            "web/access_tokens/test_access_tokens.py::"
+            "test_tokens_count_against_the_limit_of_their_account_and_guesses_against_the_client"
+        )
+    ],
+    "remembered-addresses": ["unit/runtime/test_limiter.py::test_a_flood_from_a_million_addresses_stays_small"],
+    "browser-requests": [
+        "web/test_sdk_limits.py::test_the_requests_with_browser_keys_are_limited_by_the_address_of_the_end_user",
+        "web/evaluate/test_ofrep_ways_in.py::test_the_limit_on_browser_keys_holds_by_both_ways_together",
+    ],
+    "requests-with-a-key": [
+        "web/evaluate/test_environment_keys.py::test_each_key_has_its_own_limit_besides_the_one_of_the_address"
+    ],
+    "streams": ["unit/runtime/test_streams.py::test_half_of_the_streams_may_have_one_key_and_all_together_are_bounded"],
+    "unread-events": ["unit/runtime/test_streams.py::test_a_client_that_does_not_read_is_dropped_and_others_are_told"],
+    "reports-with-a-key": ["web/test_sdk_limits.py::test_the_reports_with_one_key_are_limited"],
+    "reported-counts": [
+        "web/unleash/test_reports.py::test_the_counts_of_variants_count_too",
+        (
+            "web/applications/test_report_bounds.py::"
+            "test_what_a_report_lacks_is_shown_once_and_purged_with_its_environment"
+        ),
+    ],
+    "waiting-reports": [
+        "unit/runtime/test_applications.py::test_what_the_store_does_not_take_is_kept_and_bounded",
+        "web/unleash/test_reports.py::test_a_report_that_cannot_be_kept_is_to_be_sent_again",
+    ],
+    "reported-counts-per-hour": [
+        (
+            "web/applications/test_report_bounds.py::"
+            "test_further_counts_of_an_hour_are_dropped_and_those_that_are_known_go_on"
+        )
+    ],
+    "connected-applications": [
+        "unit/runtime/test_applications.py::test_instances_that_are_known_stay_known_however_many_others_come"
+    ],
+    "missing-flags": [
+        "unit/runtime/test_applications.py::test_only_so_many_missing_flags_are_noted_as_asked_for_within_an_hour"
+    ],
+    "history": [
+        (
+            "services/test_upkeep.py::"
+            "test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_much_as_is_needed"
+        ),
+        "services/test_upkeep.py::test_a_history_over_its_bytes_loses_the_oldest_in_every_environment",
+    ],
+    "history-days": [
+        "services/test_history.py::test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed"
+    ],
+    "waiting-evaluations": ["unit/runtime/test_recorder.py::test_what_the_disk_has_no_room_for_is_dropped_and_counted"],
+    "recorded-attributes": [
+        (
+            "web/history/test_attributes.py::"
+            "test_attributes_that_take_too_many_bytes_are_left_out_and_the_evaluation_is_recorded"
+        )
+    ],
+    "api-requests": ["web/test_neighbours.py::test_each_account_has_its_own_limit_wherever_it_calls_from"],
+    "api-requests-at-once": ["web/test_neighbours.py::test_beyond_a_number_of_waiting_reads_an_account_is_refused"],
+    "dashboard-streams": [
+        "web/streams/test_project_events.py::test_an_account_opens_only_so_many_streams_and_another_when_one_has_ended"
+    ],
+    "work-of-drafts": ["web/test_condition_work.py::test_a_draft_beyond_the_budget_is_refused_at_its_condition"],
+    "work-at-once": ["web/test_condition_work.py::test_an_explanation_beyond_the_budget_pauses_between_conditions"],
+    "lists": ["web/test_neighbours.py::test_a_list_of_long_flags_is_made_in_pieces"],
+    "many-users": [
+        "web/explanations/test_answer_users.py::test_the_first_flags_are_as_many_as_answers_fit",
+        "web/test_neighbours.py::test_the_answers_of_many_users_are_found_in_pieces",
+    ],
+    "sessions": [
+        "web/accounts/test_sessions.py::test_an_account_has_a_bounded_number_of_sessions_and_the_least_used_ends"
+    ],
+    "known-addresses": [
+        "web/accounts/test_known_clients.py::test_an_account_has_a_bounded_number_of_addresses_and_the_oldest_goes"
+    ],
+    "passkeys": ["web/two_factor/test_passkeys.py::test_an_account_has_at_most_20"],
+    "favourites": ["web/favourites/test_favourites.py::test_there_are_so_many_favourites_at_most"],
+    "projects": ["web/test_quotas.py::test_an_account_may_have_so_many_projects_also_when_it_makes_them_at_once"],
+    "environments": ["web/test_quotas.py::test_a_project_may_have_so_many_environments"],
+    "segments": ["web/test_quotas.py::test_a_project_may_have_so_many_segments"],
+    "views": ["web/test_quotas.py::test_a_project_may_have_so_many_views"],
+    "sdk-keys": ["web/sdk_keys/test_sdk_keys.py::test_a_project_may_have_so_many_keys_of_which_expired_ones_make_room"],
+    "tokens": ["web/access_tokens/test_access_tokens.py::test_there_is_room_for_so_many_tokens"],
+    "flags": ["web/test_quotas.py::test_an_environment_may_have_so_many_flags"],
+    "rules": [
+        "web/test_quotas.py::test_a_flag_may_have_so_many_rules",
+        "web/test_quotas.py::test_the_flags_of_an_environment_may_have_so_many_rules_together",
+    ],
+    "condition-characters": [
+        "web/test_quotas.py::test_the_conditions_of_an_environment_may_have_so_many_characters",
+        "web/test_quotas.py::test_the_conditions_of_a_projects_segments_may_have_so_many_characters",
+    ],
+    "condition-work": [
+        "web/test_condition_work.py::test_a_rule_is_refused_at_the_condition_with_which_it_exceeds_the_budget",
+        "web/test_condition_work.py::test_the_rules_of_an_environment_share_its_budget_and_may_shrink",
+    ],
+    "variant-characters": ["web/test_quotas.py::test_the_variants_of_an_environment_may_have_so_many_characters"],
+    "idempotency-keys": [
+        (
+            "web/idempotency/test_idempotency_key.py::"
+            "test_beyond_the_bound_of_an_account_new_keys_are_refused_until_old_ones_expire"
+        )
+    ],
+    "stored-responses": [
+        (
+            "web/idempotency/test_stored_responses.py::"
+            "test_beyond_a_bound_the_oldest_responses_go_but_their_requests_are_not_carried_out_again"
+        )
+    ],
+    "responses-without-a-change": [
+        "web/idempotency/test_stored_responses.py::test_a_request_that_changes_nothing_stores_next_to_nothing"
+    ],
+    "invitation-mails": [
+        "web/invitations/test_invitations.py::test_one_address_gets_five_mails_a_day",
+        "web/invitations/test_invitations.py::test_an_account_has_fifty_invitations_mailed_a_day",
+    ],
+}
+
+
+def rows() -> dict[str, tuple[str, str, str]]:
+    """The rows of the list: bound, setting and what happens, by their names."""
+    found = _row.findall(LIST.read_text(encoding="utf-8"))
+    assert len(found) == len({name for name, *_ in found}), "a row is there twice"
+    return {name: (bound, setting, happens) for name, bound, setting, happens in found}
+
+
+@cache
+def functions(path: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a file of tests, by name."""
+    tree = ast.parse((ROOT / "tests" / path).read_text(encoding="utf-8"))
+    return {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def test_each_row_has_tests_and_each_test_a_row() -> None:
+    assert rows().keys() == TESTS.keys()
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_the_tests_of_a_row_exist_and_run(name: str) -> None:
+    for test in TESTS[name]:
+        path, _, function = test.partition("::")
+        assert Path(path).name.startswith("test_")
+        assert function.startswith("test_")
+        found = functions(path).get(function)
+        assert found is not None, f"{test} does not exist"
+        assert not [each for each in found.decorator_list if "skip" in ast.unparse(each)], f"{test} is skipped"
+
+
+def test_the_settings_of_rows_exist_and_every_limit_that_is_a_setting_has_a_row() -> None:
+    known = {each.variable for each in Settings.rows()}
+    named = {each for _, setting, _ in rows().values() for each in _setting.findall(setting)}
+    assert named <= known
+    limits = {each for each in known if "_RATE_LIMIT" in each or "_MAX_" in each}
+    assert limits <= named
+
+
+def test_a_bound_that_begins_with_a_number_is_the_default_of_its_setting() -> None:
+    defaults = {f"`{each.variable}`": each.default for each in Settings.rows()}
+    for bound, setting, _ in rows().values():
+        if setting in defaults and bound[0].isdigit():
+            assert bound.partition(" ")[0].strip(",;").replace(",", "") == re.split("[^0-9]", defaults[setting])[0]
