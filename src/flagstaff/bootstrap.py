@@ -116,6 +116,7 @@ from flagstaff.settings import RateLimit, Settings
 from flagstaff.settings.providers import Provider
 from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.storage.database import Database
+from flagstaff.storage.history.reports import CountsBound
 from flagstaff.storage.instance_reports import Reporting
 from flagstaff.storage.instances import CONFIRM_SECONDS, Feed, Instances, Serving
 from flagstaff.storage.leases import Member
@@ -266,7 +267,9 @@ class Flagstaff:
             has_all=settings.history_attributes == "all",
         )
         retention = timedelta(days=settings.history_retention_days)
-        self._reports = ApplicationReports(self.database, now, retention, settings.max_reported_counts_per_hour)
+        self._reports = ApplicationReports(
+            self.database, now, retention, CountsBound(settings.max_reported_counts_per_hour)
+        )
         self.applications = Applications(self._store_reports, self._supervisor, now)
         (self.streams, self._events), self.sink = self._make_streams(now), self._make_sink(now)
         self.idle_projects = self._make_idle_projects(source)

@@ -24,7 +24,7 @@ WRITE_SECONDS = 1.0
 REFRESH_SECONDS = 60.0
 """How often an open stream is written as heard of. The store forgets to count it as open some time later."""
 CONNECTIONS_MAX = 1_000  # for each environment
-WAITING_COUNTS_MAX = 50_000
+WAITING_COUNTS_MAX = 20_000
 MISSING_MAX = 1_000  # different flags that an environment does not have and that are noted within an hour
 _REFRESH = timedelta(seconds=REFRESH_SECONDS)
 _FORGET = timedelta(minutes=10)

@@ -17,7 +17,7 @@ from flagstaff.services.access import FlagPath, open_environment, open_flag
 from flagstaff.storage import environments, flags
 from flagstaff.storage.database import Database
 from flagstaff.storage.history import connections, reports
-from flagstaff.storage.history.reports import ASKED, NO, VARIANT, YES, CountKey, ReportedCount, hour_start
+from flagstaff.storage.history.reports import ASKED, NO, VARIANT, YES, CountKey, CountsBound, ReportedCount, hour_start
 from flagstaff.storage.revisions import find_revision
 
 log = structlog.get_logger(__name__)
@@ -87,12 +87,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationReports:
-    """The use cases of what applications report. An environment has at most `most_counts` different counts an hour."""
+    """The use cases of what applications report, of which `bound` says how much is kept."""
 
     database: Database
     now: Callable[[], datetime]
     retention: timedelta
-    most_counts: int
+    bound: CountsBound
 
     async def store(
         self, seen: Sequence[Connection], reported: Sequence[Report], asked: Mapping[tuple[UUID, str], int]
@@ -110,9 +110,9 @@ class ApplicationReports:
         dropped = 0
         for some in _few_at_a_time(reported):
             async with self.database.write_history() as connection:
-                dropped += await reports.add_reports(connection, some, now, self.most_counts)
+                dropped += await reports.add_reports(connection, some, now, self.bound)
         if dropped:
-            log.warning("reported_counts_dropped", counts=dropped, most=self.most_counts)
+            log.warning("reported_counts_dropped", counts=dropped, most=self.bound.most)
         return dropped
 
     async def list_connections(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Connected:

@@ -3,8 +3,9 @@
 Counts are booked in the hour in which they arrive, because clients' clocks are not to be relied on.
 """
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from heapq import heapify, heappop
 from typing import NamedTuple
@@ -22,6 +23,7 @@ YES, NO, VARIANT, ASKED = "yes", "no", "variant:", "asked"
 HOUR = timedelta(hours=1)
 WINDOWS_REMEMBERED = timedelta(days=2)
 _KEYS_AT_ONCE = 500  # in a query
+_FULL_KEPT = 8  # hours of environments, with some megabytes each
 _ROWS_AT_ONCE = 100  # in a statement
 _MICROSECONDS_AN_HOUR = 3600 * 10**6
 
@@ -75,6 +77,23 @@ class ReportedCount(NamedTuple):
     reported_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class CountsBound:
+    """At most `most` different counts of an environment in an hour.
+
+    `full` has those of the last hours that were full, which stay the same: to read them each time would take long.
+    """
+
+    most: int
+    full: OrderedDict[tuple[UUID, int], frozenset[tuple[str, ...]]] = field(default_factory=OrderedDict)
+
+    def keep_full(self, environment_id: UUID, hour: int, counts: frozenset[tuple[str, ...]]) -> None:
+        """Keep the counts of an hour that is full."""
+        self.full[environment_id, hour] = counts
+        if len(self.full) > _FULL_KEPT:
+            self.full.popitem(last=False)
+
+
 _by_flag = (_counts.flag_key, _counts.application, _counts.sdk, _counts.result)
 
 
@@ -88,11 +107,11 @@ def hour_start(hour: int) -> datetime:
     return moment(hour * _MICROSECONDS_AN_HOUR)
 
 
-async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at: datetime, most: int) -> int:
+async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at: datetime, bound: CountsBound) -> int:
     """Add reports to the counts, without those that were added before.
 
-    Beyond `most` different counts of an environment in an hour, further ones are dropped. Their number is returned, and
-    stored with that of the counts that the reports themselves lack.
+    What is beyond the bound is dropped. The number of these counts is returned, and stored with that of the counts that
+    the reports themselves lack.
     """
     added: Counter[CountKey] = Counter()
     lacking: Counter[UUID] = Counter()
@@ -104,30 +123,36 @@ async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at
         await in_pieces(_adding(report, added))
     dropped: Counter[UUID] = Counter()
     for environment_id in {key.environment_id for key in added}:
-        for key in await _beyond(connection, environment_id, added, hour_of(at), most):
-            del added[key]
-            dropped[environment_id] += 1
+        dropped[environment_id] = await _drop_beyond(connection, environment_id, added, hour_of(at), bound)
     await add_counts(connection, added, at)
     await _note_dropped(connection, dropped + lacking, hour_of(at))
     return dropped.total()
 
 
-async def _beyond(
-    connection: AsyncConnection, environment_id: UUID, added: Mapping[CountKey, int], hour: int, most: int
-) -> list[CountKey]:
-    """Which of the counts of an environment would be more than `most` in the hour."""
-    of_hour = _counts.environment_id == environment_id, _counts.hour == hour
-    present = sa.select(sa.func.count()).where(*of_hour, _counts.result != ASKED)
-    room = most - (await connection.execute(present)).scalar_one()
+async def _drop_beyond(
+    connection: AsyncConnection,
+    environment_id: UUID,
+    added: Counter[CountKey],
+    hour: int,
+    bound: CountsBound,
+) -> int:
+    """Take those counts of an environment out of `added` that would be too many in the hour, and count them."""
     keys = [key for key in added if key.environment_id == environment_id]
-    if len(keys) <= room:
-        return []
-    known: set[tuple[str, ...]] = set()
-    for some in (keys[at : at + _ROWS_AT_ONCE] for at in range(0, len(keys), _ROWS_AT_ONCE)):
-        query = sa.select(*_by_flag).where(*of_hour, sa.tuple_(*_by_flag).in_([key[1:] for key in some]))
-        known.update(map(tuple, await connection.execute(query)))
-        await pause()
-    return [key for key in keys if key[1:] not in known][max(0, room) :]
+    known, room = bound.full.get((environment_id, hour)), 0
+    if known is None:
+        of_hour = _counts.environment_id == environment_id, _counts.hour == hour, _counts.result != ASKED
+        present = await connection.execute(sa.select(sa.func.count()).where(*of_hour))
+        room = max(0, bound.most - present.scalar_one())
+        if len(keys) <= room:
+            return 0
+        found = await connection.execute(sa.select(*_by_flag).where(*of_hour))
+        known = frozenset(await collect(tuple(row) for row in found))
+        if not room:
+            bound.keep_full(environment_id, hour, known)
+    beyond = [key for key in keys if key[1:] not in known][room:]
+    for key in beyond:
+        del added[key]
+    return len(beyond)
 
 
 async def _note_dropped(connection: AsyncConnection, dropped: Mapping[UUID, int], hour: int) -> None:

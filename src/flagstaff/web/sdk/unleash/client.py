@@ -17,6 +17,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.pacing import in_pieces
 from flagstaff.runtime.applications import Applications
 from flagstaff.runtime.local_flags import LocalFlagsCache
+from flagstaff.runtime.sdk_keys import Access
 from flagstaff.web.context import UNREADABLE
 from flagstaff.web.edge.bodies import read_body
 from flagstaff.web.edge.errors import MethodNotAllowedError
@@ -30,6 +31,7 @@ PREFIX = "/unleash/"
 _CLIENT = f"{PREFIX}api/client"
 _MAX_QUERY_FIELDS = 100
 _MAX_TOKENS = 100
+_COUNTS_PER_REPORT = 500  # a larger report counts as several
 # The second moves Unleash's client for Node from asking every 15 seconds to the stream.
 _HEADERS = ((b"cache-control", b"no-cache"), (b"fetch-mode", b"streaming"))
 _TYPES = {KeyKind.SERVER: "client", KeyKind.BROWSER: "frontend"}
@@ -94,13 +96,13 @@ class ClientRoute:
         await _accept(send)
 
     async def _metrics(self, scope: Scope, body: bytes, send: Send) -> None:
-        environment = await self._open_for_report(scope)
-        self._note(reports.read_metrics(body, environment, reports.client_in(scope["headers"])))
+        access, environment = await self._open_for_report(scope)
+        self._note(access, reports.read_metrics(body, environment, reports.client_in(scope["headers"])))
         await _accept(send)
 
     async def _batch(self, scope: Scope, body: bytes, send: Send) -> None:
-        environment = await self._open_for_report(scope)
-        self._note(reports.read_batch(body, environment, reports.client_in(scope["headers"])))
+        access, environment = await self._open_for_report(scope)
+        self._note(access, reports.read_batch(body, environment, reports.client_in(scope["headers"])))
         await _accept(send)
 
     async def _edge_state(self, scope: Scope, body: bytes, send: Send) -> None:
@@ -139,13 +141,15 @@ class ClientRoute:
         _, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
         return environment
 
-    async def _open_for_report(self, scope: Scope) -> EnvironmentSnapshot:
+    async def _open_for_report(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
         access, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
-        self._doors.admit_report(access)
-        return environment
+        self._doors.admit_report(access)  # before the body is read, which takes milliseconds
+        return access, environment
 
-    def _note(self, found: list[Report]) -> None:
-        self._applications.require_room(sum(each.size for each in found))
+    def _note(self, access: Access, found: list[Report]) -> None:
+        size = sum(each.size for each in found)
+        self._applications.require_room(size)
+        self._doors.admit_report(access, size // _COUNTS_PER_REPORT)
         for each in found:
             self._applications.note_report(each)
 
