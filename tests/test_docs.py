@@ -12,6 +12,7 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code
 from flagstaff.runtime.worker import Worker, WorkerBoard
 from flagstaff.settings import Settings
+from flagstaff.storage.schema_state import known_revisions
 from flagstaff.telemetry.otel.assembly import Telemetry
 from flagstaff.web.edge.errors import STATUSES
 from tests.support.matrix_page import matrix, operations
@@ -114,6 +115,11 @@ async def test_the_metrics_reference_names_every_metric(data_directory: Path) ->
     exported = set(re.findall(r"^# HELP (flagstaff_\w+) ", text.decode(), re.MULTILINE))
     documented = set(re.findall(r"`(flagstaff_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text()))
     assert {name for name in exported if not name.endswith("_created")} == documented
+
+
+def test_the_table_of_revisions_names_every_revision() -> None:
+    text = (ROOT / "docs" / "operations.md").read_text()
+    assert re.findall(r"^\| `(\d{4})` \|", text, re.MULTILINE) == known_revisions()
 
 
 def test_the_page_of_permissions_equals_the_table() -> None:

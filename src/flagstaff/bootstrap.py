@@ -44,6 +44,7 @@ from flagstaff.mail.message import Mail, invitation, password_reset, token_creat
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 from flagstaff.runtime.applications import Applications, Noted
+from flagstaff.runtime.disk import LOOK_SECONDS, DiskWatch
 from flagstaff.runtime.idle_projects import SWEEPS, IdleProjects
 from flagstaff.runtime.lease import Lease
 from flagstaff.runtime.limiter import SlidingWindow
@@ -184,11 +185,11 @@ _SINK = "clickhouse"
 _TELEMETRY = ("otlp-traces", "otlp-metrics")
 _FOLLOWERS = "followers-check"
 _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE = "history-purge", "idempotency-purge", "account-purge"
-_LAST_SEEN, _CLOCK = "last-seen", "clock"
+_LAST_SEEN, _CLOCK, _DISK = "last-seen", "clock", "disk"
 _FIGURES = "worker-figures"
 _FIGURES_SECONDS = 1.0
 _OF_ONE_WORKER = (_ROLL_UP, _HISTORY_PURGE, _IDEMPOTENCY_PURGE, _ACCOUNT_PURGE, _CLOCK)
-_PERIODIC = (_RETRY, _UNLOAD, _LAST_SEEN, _FIGURES, _FOLLOWERS, *_OF_ONE_WORKER)
+_PERIODIC = (_RETRY, _UNLOAD, _LAST_SEEN, _FIGURES, _FOLLOWERS, _DISK, *_OF_ONE_WORKER)
 _SPOOL_FOLDER = "spool"
 _OUTBOX_FOLDER = "outbox"
 
@@ -273,7 +274,7 @@ class Flagstaff:
         self.applications = Applications(self._store_reports, self._supervisor, now)
         (self.streams, self._events), self.sink = self._make_streams(now), self._make_sink(now)
         self.idle_projects = self._make_idle_projects(source)
-        self.passed_time, self._upkeep = _upkeep(self.database, now, settings)
+        self.disk, self.passed_time, self._upkeep = _watches(self.database, now, settings)
         self.connection_bounds = ConnectionBounds(
             most=_share(settings.max_connections, worker),
             most_per_address=_share(settings.max_connections_per_address, worker),
@@ -640,6 +641,7 @@ class Flagstaff:
             (_HISTORY_PURGE, _PURGE_SECONDS, self._purge_history, "deletes old evaluations"),
             (_IDEMPOTENCY_PURGE, _PURGE_SECONDS, self._purge_idempotency, "deletes expired idempotency keys"),
             (_CLOCK, EVERY_SECONDS, self.passed_time.look, "compares the clock with the time that passes"),
+            (_DISK, LOOK_SECONDS, self.disk.look, "measures the free space of the data directory"),
             (
                 _LAST_SEEN,
                 _LAST_SEEN_SECONDS,
@@ -709,7 +711,8 @@ class Flagstaff:
             lambda: health.is_refusing_writes,
             max,
         )
-        passed = self.passed_time
+        passed, watch = self.passed_time, self.disk
+        export.add_gauge("disk_free_bytes", "Free space for the data directory.", lambda: watch.free_bytes, min)
         export.add_gauge("clock_leap_seconds", "How far the clock is ahead.", lambda: passed.leap_seconds, _furthest)
         export.add_gauge("connections", "Open connections.", lambda: bounds.open)
         export.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
@@ -850,10 +853,21 @@ async def _migrate_alone(settings: Settings) -> None:
         directory.unlock()
 
 
-def _upkeep(database: Database, now: Callable[[], datetime], settings: Settings) -> tuple[PassedTime, HistoryUpkeep]:
+def _watches(
+    database: Database, now: Callable[[], datetime], settings: Settings
+) -> tuple[DiskWatch, PassedTime, HistoryUpkeep]:
+    disk = DiskWatch(
+        settings.data_dir,
+        is_refusing_writes=lambda: database.health.is_refusing_writes,
+        try_to_write=database.try_to_write,
+    )
     passed_time = PassedTime(database, now)
     retention = timedelta(days=settings.history_retention_days)
-    return passed_time, HistoryUpkeep(database, now, retention, settings.history_max_bytes, passed=passed_time.now)
+    return (
+        disk,
+        passed_time,
+        HistoryUpkeep(database, now, retention, settings.history_max_bytes, passed=passed_time.now),
+    )
 
 
 def _database(settings: Settings, tracing: "Tracing | None") -> Database:

@@ -1,0 +1,42 @@
+"""Watches the free space of the data directory, and finds out by itself when a full database takes writes again."""
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable
+from math import nan
+from pathlib import Path
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS = 5.0
+LOW_BYTES = 1024**3  # or a tenth of a small disk
+_LITTLE_BYTES = 16 * 1024**2
+
+
+class DiskWatch:
+    """`free_bytes` is the space that was free at the last look; not a number before the first."""
+
+    def __init__(
+        self, directory: Path, *, is_refusing_writes: Callable[[], bool], try_to_write: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`try_to_write` writes what changes nothing; whether that succeeds shows in `is_refusing_writes`."""
+        self.free_bytes = nan
+        self._directory = directory
+        self._is_refusing_writes = is_refusing_writes
+        self._try_to_write = try_to_write
+        self._is_low = False
+
+    async def look(self) -> None:
+        """Measure, and write if the database refuses writes or is about to. Raises OSError if it cannot measure."""
+        disk = await asyncio.to_thread(shutil.disk_usage, self._directory)
+        self.free_bytes = disk.free
+        is_low = disk.free < min(LOW_BYTES, disk.total // 10)
+        if is_low and not self._is_low:
+            log.warning("disk_nearly_full", path=str(self._directory), free_bytes=disk.free, total_bytes=disk.total)
+        elif self._is_low and not is_low:
+            log.info("disk_has_room", path=str(self._directory), free_bytes=disk.free)
+        self._is_low = is_low
+        if self._is_refusing_writes() or disk.free < _LITTLE_BYTES:
+            await self._try_to_write()

@@ -1,0 +1,135 @@
+"""A database that takes no writes: evaluations are answered, it is shown, and it ends by itself."""
+
+import asyncio
+import resource
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.processes.test_lost_files import metrics
+from tests.support.api import flag_path
+from tests.support.postgres import PostgresServer
+from tests.support.remote import RemoteCaller
+from tests.support.server import ServerProcess
+from tests.support.stores import Store, execute, sqlite_store
+
+SETTINGS = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+MIB = 1024**2
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(60):
+        while not await condition():
+            await asyncio.sleep(0.01)
+
+
+async def assert_a_fault_is_shown_and_ends(
+    server: ServerProcess, fault: AbstractAsyncContextManager[None], *, disk_fills: bool = False
+) -> None:
+    async with RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        project = await caller.create_project()
+        flag = await caller.create_flag(await caller.get_environment(project))
+
+        async def evaluate() -> None:
+            assert (await caller.evaluate(project["sdk_key"])).status_code == 200
+
+        async def is_refused() -> bool:
+            return (await caller.post(f"{flag_path(flag)}/toggle")).status_code == 503
+
+        async def is_ready() -> bool:
+            return (await caller.get("/ready")).status_code == 200
+
+        async def is_not_ready() -> bool:
+            return not await is_ready()
+
+        async def is_told() -> bool:
+            return (await metrics(caller))["flagstaff_writes_refused"] == 1
+
+        async def is_measured() -> bool:
+            return (await metrics(caller))["flagstaff_disk_free_bytes"] < MIB
+
+        await evaluate()
+        async with fault:
+            await until(is_refused)
+            await until(is_not_ready)
+            ready = (await caller.get("/ready")).json()
+            assert "cannot be written" in ready["detail"]
+            assert (ready["works"]["evaluations"], ready["works"]["writes"]) == (True, False)
+            await until(is_told)
+            if disk_fills:
+                await until(is_measured)
+            await evaluate()
+            assert (await caller.get("/ready?for=evaluations")).status_code == 200
+        await until(is_ready)
+        assert (await caller.post(f"{flag_path(flag)}/toggle")).status_code == 200
+        assert (await metrics(caller))["flagstaff_disk_free_bytes"] > 0
+        assert await server.stop() == 0
+    assert "writes_refused" in server.log
+    assert "writes_accepted" in server.log
+    assert "Traceback" not in server.log
+
+
+@asynccontextmanager
+async def full(folder: Path) -> AsyncIterator[None]:
+    """Fill a file system to its last byte."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(1024))
+    yield
+    filler.unlink()
+
+
+@asynccontextmanager
+async def small_files(server: ServerProcess) -> AsyncIterator[None]:
+    """No file of the server grows beyond a megabyte, as with a quota."""
+    _, hard = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (MIB, hard))
+    yield
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (hard, hard))
+
+
+@asynccontextmanager
+async def read_only(server: PostgresServer) -> AsyncIterator[None]:
+    """PostgreSQL refuses writes, as a standby does, and a provider's server whose disk is full."""
+    await execute(server, "ALTER SYSTEM SET default_transaction_read_only = on")
+    await execute(server, "SELECT pg_reload_conf()")
+    yield
+    await execute(server, "ALTER SYSTEM RESET default_transaction_read_only")
+    await execute(server, "SELECT pg_reload_conf()")
+
+
+async def test_files_that_cannot_grow_refuse_changes_until_they_can(
+    sqlite_template: Path, data_directory: Path
+) -> None:
+    async with ServerProcess(sqlite_store(sqlite_template, data_directory), SETTINGS) as server:
+        await assert_a_fault_is_shown_and_ends(server, small_files(server))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 16 MiB, where the machine allows to mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=0700", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not allowed; the test with files that cannot grow runs everywhere")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+async def test_a_full_disk_refuses_changes_until_there_is_room(sqlite_template: Path, small_disk: Path) -> None:
+    async with ServerProcess(sqlite_store(sqlite_template, small_disk), SETTINGS) as server:
+        await assert_a_fault_is_shown_and_ends(server, full(small_disk), disk_fills=True)
+    assert "disk_nearly_full" in server.log
+
+
+async def test_a_postgresql_that_is_read_only_refuses_changes_until_it_is_not(
+    outage_postgres: PostgresServer, outage_store: Store
+) -> None:
+    async with ServerProcess(outage_store, SETTINGS) as server:
+        await assert_a_fault_is_shown_and_ends(server, read_only(outage_postgres))
