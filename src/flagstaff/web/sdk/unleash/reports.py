@@ -133,20 +133,19 @@ def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) ->
         of_application = totals[_short(each.app_name) or UNNAMED]
         key = claimed(each.feature_name, KEY_MAX_LENGTH)
         known = of_application.get(key)
-        of_flag = _add(known, _counts(each.yes, each.no, each.variants or {}))
-        more = size_of(of_flag) - (size_of(known) if known else 0)
-        if (known is None and kept == MAX_FLAGS) or size + more > MAX_COUNTS:
-            dropped += _given(each)
+        given = _given(each)
+        if (known is None and kept == MAX_FLAGS) or size + given > MAX_COUNTS:
+            dropped += given
             continue
         kept += known is None
-        size += more
-        of_application[key] = of_flag
-    sdk = sender.sdk or _EDGE
+        size += given
+        of_application[key] = _add(known, _counts(each.yes, each.no, each.variants or {}))
+    sdk, digest = sender.sdk or _EDGE, _digest(environment, body)
     found = [
         Report(
             environment.environment_id,
             Client(application, sender.instance or _EDGE, sender.connection, sdk),
-            _digest(environment, application.encode() + b"\0" + body),
+            _digest(environment, application.encode() + b"\0" + digest),
             counts,
         )
         for application, counts in totals.items()
