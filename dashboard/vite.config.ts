@@ -3,6 +3,9 @@ import { defineConfig, type Plugin } from "vite";
 
 // The server replaces this word with a new nonce on every page, for the few styles added at run time.
 const NONCE = "FLAGSTAFF_NONCE";
+// What only dialogs use, of which there are many, does not load with the first page.
+const NOT_OF_DIALOGS =
+  /^(?!.*[\\/](AccountForm|Change\w*|changes|changed|ConfirmDialog|lastChange|merge\w*|Password\w+|use(Editor|Newest))\.(tsx?|mjs)$)/;
 const SERVER = "http://127.0.0.1:8000";
 
 /** Puts the library's styles first: Vite links those of the shared file before them, and ours must override them. */
@@ -36,7 +39,7 @@ export default defineConfig({
           groups: [
             { name: "base", test: /[\\/]styles\.css$/, priority: 2 },
             // What many pages use is in one file. Otherwise each page would load about seventy scripts.
-            { name: "shared", minShareCount: 8, priority: 1 },
+            { name: "shared", test: NOT_OF_DIALOGS, minShareCount: 8, priority: 1 },
           ],
         },
       },

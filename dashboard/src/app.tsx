@@ -10,7 +10,8 @@ import { isProblem, Problem } from "./api/problem";
 import { takeChanges } from "./lib/madeChanges";
 import { styleNonce } from "./lib/nonce";
 import { onNewDemand } from "./lib/secondFactorDemand";
-import { onSessionChange } from "./lib/session";
+import { forgetDrafts } from "./lib/drafts";
+import { keepPagesWhile, onSessionChange, wasSignedOut } from "./lib/session";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
 
@@ -19,12 +20,16 @@ export function App() {
   const [router] = useState(() => createAppRouter(cache));
   useEffect(
     () =>
-      onSessionChange(() => {
+      onSessionChange((change) => {
+        if (change === "interrupted") return;
+        if (change === "resumed") return void cache.invalidateQueries();
+        if (change === "ended" && wasSignedOut()) forgetDrafts();
         cache.clear(); // data of one account must never be shown to the next
         void router.invalidate();
       }),
     [cache, router],
   );
+  useEffect(() => keepPagesWhile(() => showsPage(cache, router)), [cache, router]);
   useEffect(() => onReturn(() => void cache.invalidateQueries()), [cache]);
   useEffect(
     () =>
@@ -47,6 +52,17 @@ export function App() {
       </QueryClientProvider>
     </MantineProvider>
   );
+}
+
+/** Whether a page of a session is open and shows something, which someone may be working on. */
+function showsPage(cache: QueryClient, { state }: ReturnType<typeof createAppRouter>): boolean {
+  const isOpen = state.matches.length > 1 && state.matches.every(({ status }) => status === "success");
+  const isSignedIn = state.matches.some(({ routeId }) => routeId === "/signed-in");
+  const isFilled = cache
+    .getQueryCache()
+    .findAll({ type: "active" })
+    .some(({ state: { data } }) => data !== undefined);
+  return isOpen && isSignedIn && isFilled;
 }
 
 /** The queries whose results change with the role. */

@@ -4,6 +4,7 @@ import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@ta
 import { client, type EnvironmentPath, type Flag, type FlagPath } from "./client";
 import { BASE, flagQuery, flagsQuery, refreshChanges } from "./flags";
 import { ask } from "./problem";
+import { ifMatch, type Tagged } from "./states";
 
 export function archivedFlagsQuery(path: EnvironmentPath) {
   return queryOptions({
@@ -15,7 +16,8 @@ export function archivedFlagsQuery(path: EnvironmentPath) {
 export function useArchiveFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: () => ask(client.POST(`${BASE}/{flag_id}/archive`, { params: { path } })),
+    mutationFn: ({ tag }: Tagged) =>
+      ask(client.POST(`${BASE}/{flag_id}/archive`, { params: { path }, ...ifMatch(tag) })),
     meta: { done: "archived" },
     onSuccess: (flag) => refreshLists(cache, path, flag),
   });
@@ -33,7 +35,7 @@ export function useUnarchiveFlag(path: FlagPath) {
 export function useDeleteFlag(path: FlagPath, name: string) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: () => ask(client.DELETE(`${BASE}/{flag_id}`, { params: { path } })),
+    mutationFn: ({ tag }: Tagged) => ask(client.DELETE(`${BASE}/{flag_id}`, { params: { path }, ...ifMatch(tag) })),
     meta: { done: "deleted", name },
     onSuccess: () => refreshLists(cache, path),
   });

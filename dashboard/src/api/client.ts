@@ -4,7 +4,7 @@ import createClient, { type Middleware } from "openapi-fetch";
 import { missingInWords } from "../lib/liveOn";
 import { noteChange } from "../lib/madeChanges";
 import { notifyWarning } from "../lib/notify";
-import { currentSession, endSession } from "../lib/session";
+import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/session";
 import { send } from "./connection";
 import type { components, paths } from "./schema";
 
@@ -41,12 +41,23 @@ const authorization: Middleware = {
     if (session && needsToken(schemaPath)) request.headers.set("Authorization", `Bearer ${session.token}`);
     return request;
   },
-  onResponse({ request, response, schemaPath }) {
-    if (response.status !== 401 || !schemaPath.startsWith("/api")) return;
+};
+
+/** Sends a request. If the session has ended and its page stays, it is sent after someone has signed in again. */
+async function sendInSession(request: Request): Promise<Response> {
+  if (!new URL(request.url).pathname.startsWith("/api")) return send(request);
+  const again = request.clone();
+  if (interruptedSession() === null) {
+    const response = await send(request);
+    if (response.status !== 401) return response;
     // A response to an earlier token says nothing about the current one.
     if (request.headers.get("Authorization") === `Bearer ${currentSession()?.token}`) endSession("expired");
-  },
-};
+    if (interruptedSession() === null) return response;
+  }
+  const session = await resumedSession();
+  if (session) again.headers.set("Authorization", `Bearer ${session.token}`);
+  return send(again);
+}
 
 const whereItIsLive: Middleware = {
   onResponse({ response }) {
@@ -61,5 +72,5 @@ const whatItChanged: Middleware = {
   },
 };
 
-export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: send });
+export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: sendInSession });
 client.use(authorization, whereItIsLive, whatItChanged);

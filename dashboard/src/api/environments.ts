@@ -3,6 +3,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type Environment } from "./client";
 import { ask } from "./problem";
+import { ifMatch, loadState, type State, type Tagged } from "./states";
 
 const BASE = "/api/projects/{project_id}/environments";
 
@@ -31,17 +32,23 @@ export function useCreateEnvironment(projectId: string) {
 
 export function useUpdateEnvironment(projectId: string, environmentId: string) {
   return useMutation({
-    mutationFn: (body: { name: string; critical: boolean }) =>
-      ask(client.PUT(`${BASE}/{env_id}`, { params: at(projectId, environmentId), body })),
+    mutationFn: ({ tag, ...body }: { name?: string; critical?: boolean } & Tagged) =>
+      ask(client.PUT(`${BASE}/{env_id}`, { params: at(projectId, environmentId), body, ...ifMatch(tag) })),
     onSuccess: useRefresh(projectId),
   });
 }
 
 export function useDeleteEnvironment(projectId: string, environmentId: string) {
   return useMutation({
-    mutationFn: () => ask(client.DELETE(`${BASE}/{env_id}`, { params: at(projectId, environmentId) })),
+    mutationFn: ({ tag }: Tagged) =>
+      ask(client.DELETE(`${BASE}/{env_id}`, { params: at(projectId, environmentId), ...ifMatch(tag) })),
     onSuccess: useRefresh(projectId),
   });
+}
+
+/** The environment with its tag, which lists do not have. */
+export function loadEnvironment(projectId: string, environmentId: string): Promise<State> {
+  return loadState(client.GET(`${BASE}/{env_id}`, { params: at(projectId, environmentId) }));
 }
 
 function at(projectId: string, environmentId: string) {

@@ -3,7 +3,8 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type Flag, type FlagPath, type FlagUpdate, type NewFlag } from "./client";
 import { ask } from "./problem";
-import { keepProjectFlags, refreshProjectFlags, showState } from "./projectFlagCache";
+import { ifMatch, saveFields, type Tagged } from "./states";
+import { refreshProjectFlags, showState } from "./projectFlagCache";
 
 export const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
 const REFRESH_MILLISECONDS = 30_000;
@@ -56,7 +57,8 @@ export function useCreateFlag(path: EnvironmentPath) {
 export function useUpdateFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: (body: FlagUpdate) => ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body })),
+    mutationFn: ({ tag, ...body }: FlagUpdate & Tagged) =>
+      ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body, ...ifMatch(tag) })),
     meta: { done: "changed" },
     onSuccess: (flag) => {
       keepFlag(cache, path, flag);
@@ -65,56 +67,18 @@ export function useUpdateFlag(path: FlagPath) {
   });
 }
 
-interface Switching {
-  readonly flag: Pick<Flag, "id" | "name">;
-  readonly enabled: boolean;
-}
-
-const SWITCH = "switch";
-
-/**
- * Turns flags on and off. The new state is shown immediately, and is reverted if the server refuses it. `where` names the
- * environment in the message that it was done, for pages that show several.
- *
- * The call sends the desired state instead of toggling: if two people turn a flag off, it must not end up on. Calls of
- * one environment reach the server in the order in which they were made.
- */
-export function useSwitchFlag(
-  path: EnvironmentPath,
-  onRefused: (switching: Switching, error: Error) => void,
-  where?: string,
-) {
+/** Changes fields of a flag at once, unless others have changed the same ones. */
+export function useSetFlag(path: FlagPath) {
   const cache = useQueryClient();
-  const mutationKey = [SWITCH, path.env_id];
-  const isLast = (id: string) =>
-    cache
-      .getMutationCache()
-      .findAll({ mutationKey, status: "pending" })
-      .filter((each) => (each.state.variables as Switching).flag.id === id).length <= 1;
   return useMutation({
-    mutationKey,
-    scope: { id: mutationKey.join(" ") },
-    meta: { done: "switched", where },
-    mutationFn: ({ flag, enabled }: Switching) =>
-      ask(client.PUT(`${BASE}/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { enabled } })),
-    onMutate: async ({ flag, enabled }) => {
-      keepFlag(cache, path, { id: flag.id, enabled });
-      // A list that is still loading may show the earlier state.
-      await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
-      await cache.cancelQueries({ queryKey: ["flag", flag.id] });
-      await keepProjectFlags(cache, path);
-    },
-    onSuccess: (updated) => {
-      if (isLast(updated.id)) keepFlag(cache, path, updated);
-      return cache.isMutating({ mutationKey: [SWITCH] }) <= 1
-        ? refreshChanges(cache, path)
-        : cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
-    },
-    onError: (error, switching) => {
-      if (isLast(switching.flag.id)) keepFlag(cache, path, { id: switching.flag.id, enabled: !switching.enabled });
-      onRefused(switching, error);
-      void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
-      void refreshProjectFlags(cache, path);
+    mutationFn: ({ from, fields }: { from: Flag; fields: Pick<FlagUpdate, "fallthrough"> }) =>
+      saveFields(from, fields, (tag) =>
+        ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body: fields, ...ifMatch(tag) })),
+      ),
+    meta: { done: "changed" },
+    onSuccess: (flag) => {
+      keepFlag(cache, path, flag);
+      return refreshChanges(cache, path);
     },
   });
 }

@@ -5,6 +5,7 @@ import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
 import { projectsQuery } from "./projects";
+import { ifMatch, loadState, type State, type Tagged } from "./states";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -39,7 +40,8 @@ export function permissionsQuery(projectId: string) {
 export function useUpdateMember(projectId: string) {
   const refresh = useRefresh(projectId);
   return useMutation({
-    mutationFn: ({ accountId, ...body }: Roles & { accountId: string }) => update(projectId, accountId, body),
+    mutationFn: ({ accountId, tag, ...body }: Partial<Roles> & Tagged & { accountId: string }) =>
+      update(projectId, accountId, body, tag),
     onSettled: refresh,
   });
 }
@@ -60,14 +62,19 @@ export function useRemoveMember(projectId: string) {
   const cache = useQueryClient();
   const refresh = useRefresh(projectId);
   return useMutation({
-    mutationFn: ({ accountId }: { accountId: string; leaves: boolean }) =>
-      ask(client.DELETE(`${BASE}/{account_id}`, { params: at(projectId, accountId) })),
+    mutationFn: ({ accountId, tag }: { accountId: string; leaves: boolean } & Tagged) =>
+      ask(client.DELETE(`${BASE}/{account_id}`, { params: at(projectId, accountId), ...ifMatch(tag) })),
     onSuccess: (_, { leaves }) => (leaves ? cache.invalidateQueries({ queryKey: projectsQuery.queryKey }) : refresh()),
   });
 }
 
-function update(projectId: string, accountId: string, body: Roles) {
-  return ask(client.PUT(`${BASE}/{account_id}`, { params: at(projectId, accountId), body }));
+/** The member with its tag, which lists do not have. */
+export function loadMember(projectId: string, accountId: string): Promise<State> {
+  return loadState(client.GET(`${BASE}/{account_id}`, { params: at(projectId, accountId) }));
+}
+
+function update(projectId: string, accountId: string, body: Partial<Roles>, tag?: string | null) {
+  return ask(client.PUT(`${BASE}/{account_id}`, { params: at(projectId, accountId), body, ...ifMatch(tag) }));
 }
 
 function at(projectId: string, accountId: string) {

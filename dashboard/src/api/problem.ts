@@ -13,6 +13,8 @@ export class Problem extends Error {
   readonly requestId: string | null;
   /** The members of the problem document, such as its type; empty if there was none. */
   readonly document: Readonly<Record<string, unknown>>;
+  /** The entity tag of the state that the response describes, if any. */
+  readonly tag: string | null;
 
   constructor(
     status: number,
@@ -20,6 +22,7 @@ export class Problem extends Error {
     fields: readonly FieldProblem[] = [],
     requestId: string | null = null,
     document: Readonly<Record<string, unknown>> = {},
+    tag: string | null = null,
   ) {
     super(detail);
     this.name = "Problem";
@@ -27,6 +30,7 @@ export class Problem extends Error {
     this.fields = fields;
     this.requestId = requestId;
     this.document = document;
+    this.tag = tag;
   }
 }
 
@@ -55,7 +59,8 @@ function problemOf(response: Response, body: unknown): Problem {
   const detail = typeof document.detail === "string" ? document.detail : t.problems.unexpected(response.status);
   const wait = Number(response.headers.get("retry-after"));
   const text = response.status === 429 && wait > 0 ? t.problems.limited(wait) : detail;
-  return new Problem(response.status, text, fields, response.headers.get("x-request-id"), document);
+  const { headers } = response;
+  return new Problem(response.status, text, fields, headers.get("x-request-id"), document, headers.get("etag"));
 }
 
 /** Whether an error is the problem with this code, such as "mfa_required". */

@@ -3,6 +3,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type Project } from "./client";
 import { ask } from "./problem";
+import { ifMatch, type Tagged } from "./states";
 
 export const projectsQuery = queryOptions({
   queryKey: ["projects"],
@@ -48,8 +49,8 @@ export function useCreateProject() {
 export function useUpdateProject(projectId: string) {
   const keep = useKeep();
   return useMutation({
-    mutationFn: (body: { name: string; description: string | null }) =>
-      ask(client.PUT("/api/projects/{project_id}", { params: at(projectId), body })),
+    mutationFn: ({ tag, ...body }: { name?: string; description?: string | null } & Tagged) =>
+      ask(client.PUT("/api/projects/{project_id}", { params: at(projectId), body, ...ifMatch(tag) })),
     onSuccess: keep,
   });
 }
@@ -65,7 +66,8 @@ export function useRegenerateKey(projectId: string) {
 export function useDeleteProject(projectId: string) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: () => ask(client.DELETE("/api/projects/{project_id}", { params: at(projectId) })),
+    mutationFn: ({ tag }: Tagged) =>
+      ask(client.DELETE("/api/projects/{project_id}", { params: at(projectId), ...ifMatch(tag) })),
     onSuccess: () => cache.invalidateQueries({ queryKey: projectsQuery.queryKey, refetchType: "all" }),
   });
 }

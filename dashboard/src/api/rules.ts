@@ -5,6 +5,7 @@ import type { PriorityChange } from "../lib/priorities";
 import { client, type EnvironmentPath, type FlagPath, type NewRule, type Rule } from "./client";
 import { refreshChanges } from "./flags";
 import { ask } from "./problem";
+import { ifMatch, saveFields, type Tagged } from "./states";
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules";
 
@@ -34,15 +35,43 @@ export function useCreateRule(path: FlagPath) {
 }
 
 export function useUpdateRule(path: FlagPath) {
+  const refresh = useRefresh(path);
+  return useMutation({
+    mutationFn: ({ id, tag, ...body }: Partial<NewRule> & Tagged & { id: string }) =>
+      ask(client.PUT(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: id } }, body, ...ifMatch(tag) })),
+    meta: { done: "ruleChanged" },
+    onSettled: refresh,
+  });
+}
+
+interface RuleSwitching {
+  readonly id: string;
+  readonly enabled: boolean;
+  /** The rule as it was seen. */
+  readonly from: Rule;
+}
+
+/** Turns rules on and off, which is shown immediately. */
+export function useSwitchRule(path: FlagPath) {
   const cache = useQueryClient();
   const refresh = useRefresh(path);
   return useMutation({
-    mutationFn: ({ id, ...body }: Partial<NewRule> & { id: string }) =>
-      ask(client.PUT(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: id } }, body })),
+    mutationFn: ({ id, enabled, from }: RuleSwitching) =>
+      saveFields(from, { enabled }, (tag) => {
+        const params = { path: { ...path, rule_id: id } };
+        return ask(client.PUT(`${BASE}/{rule_id}`, { params, body: { enabled }, ...ifMatch(tag) }));
+      }),
     meta: { done: "ruleChanged" },
-    onMutate: ({ id, ...values }) => foresee(cache, path, (rule) => (rule.id === id ? { ...rule, ...values } : rule)),
+    onMutate: ({ id, enabled }) => foresee(cache, path, (rule) => (rule.id === id ? { ...rule, enabled } : rule)),
+    onError: (_error, _variables, before) => cache.setQueryData(rulesQuery(path).queryKey, before),
     onSettled: refresh,
   });
+}
+
+interface Reordering {
+  readonly reordered: readonly PriorityChange[];
+  /** The rules as they were seen. */
+  readonly before: readonly Rule[];
 }
 
 /**
@@ -57,15 +86,21 @@ export function useReorderRules(path: FlagPath) {
     mutationKey,
     meta: { done: "rulesMoved" },
     scope: { id: mutationKey.join() }, // one after the other, so that the last press decides
-    mutationFn: async (reordered: readonly PriorityChange[]) => {
+    mutationFn: async ({ reordered, before }: Reordering) => {
       for (const { id, priority } of reordered) {
         const params = { path: { ...path, rule_id: id } };
-        await ask(client.PUT(`${BASE}/{rule_id}`, { params, body: { priority } }));
+        const from = before.find((each) => each.id === id) ?? {};
+        await saveFields(from, { priority }, (tag) =>
+          ask(client.PUT(`${BASE}/{rule_id}`, { params, body: { priority }, ...ifMatch(tag) })),
+        );
       }
     },
-    onMutate: (reordered) => {
+    onMutate: ({ reordered }) => {
       const priorities = new Map(reordered.map((each) => [each.id, each.priority]));
       return foresee(cache, path, (rule) => ({ ...rule, priority: priorities.get(rule.id) ?? rule.priority }));
+    },
+    onError: (_error, _variables, before) => {
+      if (cache.isMutating({ mutationKey }) === 1) cache.setQueryData(rulesQuery(path).queryKey, before);
     },
     onSettled: () => (cache.isMutating({ mutationKey }) === 1 ? refresh() : undefined),
   });
@@ -74,17 +109,20 @@ export function useReorderRules(path: FlagPath) {
 export function useDeleteRule(path: FlagPath) {
   const refresh = useRefresh(path);
   return useMutation({
-    mutationFn: (ruleId: string) =>
-      ask(client.DELETE(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: ruleId } } })),
+    mutationFn: ({ id, tag }: Tagged & { id: string }) =>
+      ask(client.DELETE(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: id } }, ...ifMatch(tag) })),
     meta: { done: "ruleDeleted" },
     onSettled: refresh,
   });
 }
 
-async function foresee(cache: QueryClient, path: FlagPath, change: (rule: Rule) => Rule): Promise<void> {
+/** Shows a change before it is made. Returns the rules before it, for showing them again if it is not. */
+async function foresee(cache: QueryClient, path: FlagPath, change: (rule: Rule) => Rule) {
   const { queryKey } = rulesQuery(path);
+  const before = cache.getQueryData(queryKey);
   cache.setQueryData(queryKey, (rules) => rules?.map(change).toSorted(byPrecedence));
   await cache.cancelQueries({ queryKey });
+  return before;
 }
 
 /** Shows the rules of one flag in the list of all, too. */

@@ -4,6 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { projectChangesQuery } from "./changes";
 import { client, type NewSegment } from "./client";
 import { ask } from "./problem";
+import { ifMatch, type Tagged } from "./states";
 
 const BASE = "/api/projects/{project_id}/segments";
 
@@ -35,8 +36,8 @@ export function useCreateSegment(projectId: string) {
 export function useUpdateSegment(projectId: string, segmentId: string) {
   const refresh = useRefresh(projectId);
   return useMutation({
-    mutationFn: (body: Omit<NewSegment, "key">) =>
-      ask(client.PUT(`${BASE}/{segment_id}`, { params: at(projectId, segmentId), body })),
+    mutationFn: ({ tag, ...body }: Partial<Omit<NewSegment, "key">> & Tagged) =>
+      ask(client.PUT(`${BASE}/{segment_id}`, { params: at(projectId, segmentId), body, ...ifMatch(tag) })),
     meta: { done: "changed" },
     onSuccess: refresh,
   });
@@ -45,7 +46,8 @@ export function useUpdateSegment(projectId: string, segmentId: string) {
 export function useDeleteSegment(projectId: string, segmentId: string, name: string) {
   const refresh = useRefresh(projectId);
   return useMutation({
-    mutationFn: () => ask(client.DELETE(`${BASE}/{segment_id}`, { params: at(projectId, segmentId) })),
+    mutationFn: ({ tag }: Tagged) =>
+      ask(client.DELETE(`${BASE}/{segment_id}`, { params: at(projectId, segmentId), ...ifMatch(tag) })),
     meta: { done: "deleted", name },
     onSuccess: refresh,
   });

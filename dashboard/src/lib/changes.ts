@@ -52,8 +52,8 @@ export function fieldChanges({ before, after }: Pick<Change, "before" | "after">
     .filter((field) => (before !== null && after !== null) || !isDefault(field, (before ?? after)?.[field], isRule))
     .map((field) => ({
       field: isRule && field === "rollout_percentage" ? "share" : field,
-      before: shown(field, before?.[field]),
-      after: shown(field, after?.[field]),
+      before: valueInWords(field, before?.[field]),
+      after: valueInWords(field, after?.[field]),
     }))
     .filter((change) => change.before !== change.after);
 }
@@ -77,7 +77,8 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
   return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? change.flag_key ?? changeTexts.goneFlag);
 }
 
-function shown(field: string, value: unknown): string | null {
+/** A field's value; null if there is none. */
+export function valueInWords(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string") return wordOf(field, value);
   if (field === "keep" || field === "critical") return value === true ? changeTexts.kept.yes : changeTexts.kept.no;

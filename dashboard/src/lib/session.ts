@@ -1,6 +1,11 @@
-/** The session. It is kept in local storage, ends in all tabs at once, and never outlives its token. */
+/**
+ * The session. It is kept in local storage, ends in all tabs at once, and never outlives its token.
+ *
+ * If it ends without being signed out, the pages that are open may stay, for signing in again in place.
+ */
 
 const STORAGE_KEY = "flagstaff.session";
+const ENDING_KEY = "flagstaff.session-ending";
 
 export interface Session {
   readonly token: string;
@@ -13,20 +18,57 @@ export interface Session {
 
 export type Ending = "signed-out" | "expired" | "elsewhere";
 
-type Listener = () => void;
+/** `interrupted` and `resumed` leave the pages that are open as they are. */
+export type SessionChange = "began" | "ended" | "interrupted" | "resumed";
+
+type Listener = (change: SessionChange) => void;
 
 const listeners = new Set<Listener>();
 let current = read();
+let interrupted: Session | null = null;
 let lastEnding: Ending | null = null;
+let keepsPage = (): boolean => false;
 let expiry: ReturnType<typeof setTimeout> | undefined;
 scheduleExpiry();
 window.addEventListener("storage", (event) => {
   // A null key means that the whole storage was cleared.
-  if (event.key === STORAGE_KEY || event.key === null) adopt(read(), "elsewhere");
+  if (event.key === STORAGE_KEY || event.key === null) adopt(read(), "elsewhere", wasSignedOut());
 });
 
 export function currentSession(): Session | null {
   return current;
+}
+
+/** The session that has ended, while its page waits for someone to sign in again. */
+export function interruptedSession(): Session | null {
+  return interrupted;
+}
+
+/** Says when pages stay open after the session has ended. */
+export function keepPagesWhile(isShown: () => boolean): void {
+  keepsPage = isShown;
+}
+
+/** Gives up the page that waits. */
+export function leaveInterrupted(): void {
+  interrupted = null;
+  tell("ended");
+}
+
+/** The next session, if the page waits for one of the same account, and it begins; else null. */
+export function resumedSession(): Promise<Session | null> {
+  if (interrupted === null) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const forget = onSessionChange((change) => {
+      forget();
+      resolve(change === "resumed" ? current : null);
+    });
+  });
+}
+
+/** Whether the last session ended because somebody signed out, in any tab, or cleared the storage. */
+export function wasSignedOut(): boolean {
+  return (localStorage.getItem(ENDING_KEY) ?? "signed-out") === "signed-out";
 }
 
 export function startSession(session: Session): void {
@@ -35,8 +77,9 @@ export function startSession(session: Session): void {
 }
 
 export function endSession(ending: Ending): void {
+  localStorage.setItem(ENDING_KEY, ending);
   localStorage.removeItem(STORAGE_KEY);
-  adopt(null, ending);
+  adopt(null, ending, ending === "signed-out");
 }
 
 /** Why the last session ended; null if there is a session or never was one. */
@@ -44,7 +87,7 @@ export function sessionEnding(): Ending | null {
   return lastEnding;
 }
 
-/** Calls back whenever a session begins or ends in any tab. Returns a function that stops this. */
+/** Calls back whenever the session changes in any tab. Returns a function that stops this. */
 export function onSessionChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -73,12 +116,20 @@ function read(): Session | null {
   }
 }
 
-function adopt(session: Session | null, ending: Ending): void {
+function adopt(session: Session | null, ending: Ending, isSignedOut = false): void {
   if (session?.token === current?.token) return;
+  const before = current ?? interrupted;
+  const isSame = session !== null && session.email.toLowerCase() === interrupted?.email.toLowerCase();
   current = session;
   lastEnding = session ? null : ending;
+  interrupted = session === null && !isSignedOut && keepsPage() ? before : null;
   scheduleExpiry();
-  for (const listener of listeners) listener();
+  if (session) tell(isSame ? "resumed" : "began");
+  else tell(interrupted ? "interrupted" : "ended");
+}
+
+function tell(change: SessionChange): void {
+  for (const listener of [...listeners]) listener(change);
 }
 
 function scheduleExpiry(): void {

@@ -1,13 +1,20 @@
 /** The state of a dialog, as the dialog components expect it. */
 
-import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
+import { closeDraft, findDraft } from "./drafts";
 
 export interface DialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
 }
 
-export function useDialog() {
-  const [opened, { open, close }] = useDisclosure(false);
+/** `draft` is the key of the draft of the dialog's form, with which it opens again if the page was left meanwhile. */
+export function useDialog(draft?: string) {
+  const [opened, setOpened] = useState(() => draft !== undefined && findDraft(draft)?.isOpen === true);
+  const open = (): void => setOpened(true);
+  const close = (): void => {
+    if (draft !== undefined) closeDraft(draft);
+    setOpened(false);
+  };
   return { open, props: { opened, onClose: close } };
 }

@@ -1,7 +1,6 @@
 /** A project's name, environments, demand of a second factor and deletion. */
 
 import { Stack, Text, Title } from "@mantine/core";
-import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Project } from "../api/client";
@@ -16,6 +15,7 @@ import { SecondFactorDemand } from "../components/projects/SecondFactorDemand";
 import { described } from "../lib/described";
 import { notifyDone } from "../lib/notify";
 import { useDialog } from "../lib/useDialog";
+import { useEditor } from "../lib/useEditor";
 import { useGuard } from "../lib/useGuard";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
@@ -64,14 +64,20 @@ function Section({ title, text, id, children }: SectionProps) {
 
 function General({ project }: { project: Project }) {
   const update = useUpdateProject(project.id);
-  const form = useForm({ initialValues: { name: project.name, description: project.description ?? "" } });
   const readOnly = useGuard({ needs: "project:write" }).reason !== null;
-  const save = async (values: typeof form.values) => {
-    await update.mutateAsync(described(values));
-    notifyDone(settings.saved);
-  };
+  const { form, submit, editing } = useEditor({
+    draft: `project ${project.id}`,
+    projectId: project.id,
+    resourceId: project.id,
+    resource: project,
+    valuesOf: ({ name, description }) => ({ name, description: description ?? "" }),
+    fieldsOf: described,
+    send: (body, tag) => update.mutateAsync({ ...body, tag }),
+    stays: true,
+    onDone: () => notifyDone(settings.saved),
+  });
   return (
-    <DialogForm form={form} action={t.save} needs="project:write" onSubmit={save}>
+    <DialogForm form={form} action={t.save} needs="project:write" onSubmit={submit} editing={editing}>
       <NameField readOnly={readOnly} {...form.getInputProps("name")} />
       <DescriptionField readOnly={readOnly} {...form.getInputProps("description")} />
     </DialogForm>
@@ -82,8 +88,8 @@ function DeleteProject({ project }: { project: Project }) {
   const deletion = useDialog();
   const navigate = useNavigate();
   const remove = useDeleteProject(project.id);
-  const deleteIt = async () => {
-    await remove.mutateAsync();
+  const deleteIt = async (tag: string | null) => {
+    await remove.mutateAsync({ tag });
     await navigate({ to: "/", replace: true });
   };
   return (
@@ -91,7 +97,13 @@ function DeleteProject({ project }: { project: Project }) {
       <GuardedButton needs="project:delete" variant="outline" color="alarm" onClick={deletion.open}>
         {settings.deleteProject}
       </GuardedButton>
-      <DeleteDialog name={project.name} consequence={t.deletion.project} onDelete={deleteIt} {...deletion.props} />
+      <DeleteDialog
+        name={project.name}
+        consequence={t.deletion.project}
+        of={{ projectId: project.id, id: project.id, resource: project }}
+        onDelete={deleteIt}
+        {...deletion.props}
+      />
     </>
   );
 }

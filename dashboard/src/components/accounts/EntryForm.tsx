@@ -8,9 +8,11 @@ import { ProviderButtons } from "./ProviderButtons";
 interface Props<Values extends object> extends AccountFormProps<Values> {
   /** The path of the page to go on with. */
   readonly returnTo: string;
+  /** The name of the provider that the account has signed in at. */
+  readonly provider?: string | undefined;
 }
 
-export function EntryForm<Values extends object>({ returnTo, onSubmit, ...rest }: Props<Values>) {
+export function EntryForm<Values extends object>({ returnTo, provider, onSubmit, ...rest }: Props<Values>) {
   const [demanded, setDemanded] = useState<string | null>(null);
   const submit = async (values: Values) => {
     setDemanded(null);
@@ -24,7 +26,7 @@ export function EntryForm<Values extends object>({ returnTo, onSubmit, ...rest }
   return (
     <>
       <AccountForm onSubmit={submit} {...rest} />
-      <ProviderButtons returnTo={returnTo} demanded={demanded} />
+      <ProviderButtons returnTo={returnTo} demanded={demanded} usual={provider} />
     </>
   );
 }

@@ -13,9 +13,11 @@ interface Props {
   readonly returnTo: string;
   /** The key of the provider that the account needs, which gets the focus. */
   readonly demanded: string | null;
+  /** The name of the provider that the account has signed in at. */
+  readonly usual?: string | undefined;
 }
 
-export function ProviderButtons({ returnTo, demanded }: Props) {
+export function ProviderButtons({ returnTo, demanded, usual }: Props) {
   const { data: providers = [] } = useQuery({ ...providersQuery, staleTime: "static" });
   const { mutate: begin, isPending, variables, error } = useBeginSignIn(returnTo);
   if (providers.length === 0) return null;
@@ -26,7 +28,7 @@ export function ProviderButtons({ returnTo, demanded }: Props) {
         <ProviderButton
           key={each.key}
           provider={each}
-          isDemanded={each.key === demanded}
+          isDemanded={each.key === demanded || each.name === usual}
           isPending={isPending && variables.key === each.key}
           onClick={() => begin(each)}
         />

@@ -2,11 +2,12 @@
 
 import { Button, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import type { ComponentType, ReactNode } from "react";
 import { type Challenge, hasEnded, useCode, usePasskey } from "../../api/secondFactorLogin";
 import { hasPasskeys } from "../../lib/passkeys";
 import { t } from "../../texts";
 import { secondFactor } from "../../texts/secondFactor";
-import { AccountForm, AccountPage } from "./AccountForm";
+import { AccountForm } from "./AccountForm";
 import { Refusal } from "../shared/Refusal";
 
 interface Props {
@@ -14,9 +15,10 @@ interface Props {
   readonly onDone: () => Promise<void>;
   /** Goes back to the password, with the reason if the challenge has ended. */
   readonly onBack: (reason: string | null) => void;
+  readonly Frame: ComponentType<{ readonly heading: string; readonly children: ReactNode }>;
 }
 
-export function SecondFactorStep({ challenge, onDone, onBack }: Props) {
+export function SecondFactorStep({ challenge, onDone, onBack, Frame }: Props) {
   const { methods } = challenge;
   const hasCode = methods.includes("totp") || methods.includes("recovery_code");
   const mayUsePasskey = methods.includes("passkey") && hasPasskeys();
@@ -31,7 +33,7 @@ export function SecondFactorStep({ challenge, onDone, onBack }: Props) {
     await onDone();
   };
   return (
-    <AccountPage heading={secondFactor.heading}>
+    <Frame heading={secondFactor.heading}>
       <Text c="dimmed" className="break">
         {challenge.email}
       </Text>
@@ -41,7 +43,7 @@ export function SecondFactorStep({ challenge, onDone, onBack }: Props) {
       <Button variant="subtle" size="sm" onClick={() => onBack(null)}>
         {secondFactor.back}
       </Button>
-    </AccountPage>
+    </Frame>
   );
 }
 

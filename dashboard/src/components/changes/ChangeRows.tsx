@@ -1,14 +1,14 @@
 /** Changes in words, each with its values before and after. */
 
-import { VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
-import { type FieldChange, fieldChanges, subjectOf, verbOf } from "../../lib/changes";
+import { fieldChanges, subjectOf, verbOf } from "../../lib/changes";
 import { exactly } from "../../lib/time";
 import { changes as changeTexts } from "../../texts/changes";
 import { restore as texts } from "../../texts/restore";
 import { When } from "../shared/When";
 import classes from "./ChangeRows.module.css";
+import { ChangedFields } from "./ChangedFields";
 import { ChartLink } from "./ChartLink";
 import { RestoreButton } from "./RestoreButton";
 
@@ -54,33 +54,5 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked 
         );
       })}
     </ol>
-  );
-}
-
-export function ChangedFields({ fields }: { fields: readonly FieldChange[] }) {
-  if (fields.length === 0) return null;
-  return (
-    <dl className={classes.fields}>
-      {fields.map(({ field, before, after }) => (
-        <div key={field} className={classes.field}>
-          <dt>{changeTexts.fields[field] ?? field}</dt>
-          <dd>
-            {before !== null && (
-              <del>
-                <VisuallyHidden>{changeTexts.before} </VisuallyHidden>
-                {before}
-              </del>
-            )}
-            {before !== null && after !== null && <span aria-hidden> → </span>}
-            {after !== null && (
-              <ins>
-                <VisuallyHidden>{changeTexts.after} </VisuallyHidden>
-                {after}
-              </ins>
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
   );
 }

@@ -12,7 +12,7 @@ import { t } from "../../texts";
 import { restore as texts } from "../../texts/restore";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
-import { ChangedFields } from "./ChangeRows";
+import { ChangedFields } from "./ChangedFields";
 
 interface Props extends DialogProps {
   readonly projectId: string;

@@ -22,8 +22,8 @@ export function ArchiveDialog({ path, flag, opened, onClose, onArchived }: Props
   const { mutateAsync: archive } = useArchiveFlag(path);
   const { data: summary } = useQuery(summaryQuery(path, "day", { flagKey: flag.key }));
   const counts = summary && countsOf(summary, flag.key);
-  const archiveIt = async () => {
-    await archive();
+  const archiveIt = async (tag: string | null) => {
+    await archive({ tag });
     if (onArchived) {
       onClose();
       return onArchived();
@@ -39,6 +39,7 @@ export function ArchiveDialog({ path, flag, opened, onClose, onArchived }: Props
       title={texts.ask(flag.name)}
       consequence={[texts.consequence, ...(counts ? [texts.lastDay(counts.all, counts.on)] : [])].join(" ")}
       action={texts.archive}
+      of={{ projectId: path.project_id, id: path.flag_id, resource: flag }}
       onConfirm={archiveIt}
       opened={opened}
       onClose={onClose}

@@ -26,8 +26,8 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
       onSuccess: () => onUnarchived?.(),
       onError: (error) => notifyRefused(texts.notUnarchived(flag.name), error),
     });
-  const remove = async () => {
-    await deleteFlag();
+  const remove = async (tag: string | null) => {
+    await deleteFlag({ tag });
     onDeleted();
   };
   return (
@@ -54,6 +54,7 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
       <DeleteDialog
         name={flag.name}
         consequence={t.deletion.flag}
+        of={{ projectId: path.project_id, id: flag.id, resource: flag }}
         onDelete={remove}
         saysSo={false}
         {...deletion.props}

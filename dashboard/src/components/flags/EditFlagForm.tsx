@@ -1,12 +1,13 @@
 /** The form for editing the fields of a flag that have no place of their own on its page. */
 
 import { Autocomplete, Checkbox, TagsInput, TextInput } from "@mantine/core";
-import { useForm } from "@mantine/form";
 import type { Flag, FlagPath } from "../../api/client";
 import { useUpdateFlag } from "../../api/flags";
 import { useQuery } from "@tanstack/react-query";
 import { membersQuery } from "../../api/members";
 import { described } from "../../lib/described";
+import { draftOfFlag } from "../../lib/flagPlace";
+import { useEditor } from "../../lib/useEditor";
 import { t } from "../../texts";
 import { care } from "../../texts/care";
 import { DialogForm } from "../shared/DialogForm";
@@ -21,17 +22,22 @@ interface Props {
 export default function EditFlagForm({ path, flag, onClose }: Props) {
   const update = useUpdateFlag(path);
   const { data: members } = useQuery(membersQuery(path.project_id));
-  const form = useForm({ initialValues: draftOf(flag) });
-  const submit = async (values: typeof form.values) => {
-    await update.mutateAsync({
+  const { form, submit, editing } = useEditor({
+    draft: draftOfFlag(flag, "details"),
+    projectId: flag.project_id,
+    resourceId: flag.id,
+    resource: flag,
+    valuesOf: draftOf,
+    fieldsOf: (values) => ({
       ...described(values),
       bucketing_key: values.bucketing_key || null,
       owner: values.owner.trim() || null,
-    });
-    onClose();
-  };
+    }),
+    send: (body, tag) => update.mutateAsync({ ...body, tag }),
+    onDone: onClose,
+  });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <NameField {...form.getInputProps("name")} />
       <DescriptionField {...form.getInputProps("description")} />
       <TagsInput

@@ -3,9 +3,9 @@
 import { Container, Spoiler, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
 import { useOutage } from "../../api/connection";
-import { useSwitchFlag } from "../../api/flags";
+import { useSwitchFlag } from "../../api/switching";
 import { audienceInFull, type RulesInForce } from "../../lib/audience";
-import { type FlagPlace, isArchived } from "../../lib/flagPlace";
+import { draftOfFlag, type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
 import { timeOfDay } from "../../lib/time";
 import { useDialog } from "../../lib/useDialog";
@@ -112,7 +112,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
 }
 
 function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
-  const editing = useDialog();
+  const editing = useDialog(draftOfFlag(flag, "details"));
   const archival = useDialog();
   return (
     <>

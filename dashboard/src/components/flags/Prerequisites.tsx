@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy } from "react";
 import type { Rule } from "../../api/client";
 import { flagsQuery } from "../../api/flags";
-import type { FlagPlace } from "../../lib/flagPlace";
+import { draftOfFlag, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { Dialog } from "../shared/Dialog";
@@ -19,7 +19,7 @@ const PrerequisitesForm = lazy(() => import("./PrerequisitesForm"));
 type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] };
 
 export function Prerequisites({ path, flag, rules }: Props) {
-  const editing = useDialog();
+  const editing = useDialog(draftOfFlag(flag, "prerequisites"));
   // All flags, because each of them may need this one; not again and again, because they are many.
   const { data: flags, error, refetch } = useQuery({ ...flagsQuery(path), refetchInterval: false });
   const hasAny = flag.prerequisites.length > 0;

@@ -1,10 +1,11 @@
 /** The form for a flag's prerequisites, in its dialog. */
 
-import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import { flagsQuery, useUpdateFlag } from "../../api/flags";
 import { NEW_PREREQUISITE, prerequisiteDraftOf, prerequisitesOf } from "../../lib/prerequisiteDrafts";
+import { draftOfFlag } from "../../lib/flagPlace";
+import { useEditor } from "../../lib/useEditor";
 import { showAtFields } from "../../lib/useSubmission";
 import { t } from "../../texts";
 import { DialogForm } from "../shared/DialogForm";
@@ -22,18 +23,24 @@ interface Props {
 export default function PrerequisitesForm({ path, flag, rules, onClose }: Props) {
   const { data: flags } = useQuery(flagsQuery(path));
   const update = useUpdateFlag(path);
-  const present = flag.prerequisites.map(prerequisiteDraftOf);
-  const form = useForm({ initialValues: { prerequisites: present.length > 0 ? present : [NEW_PREREQUISITE] } });
-  const submit = async ({ prerequisites }: typeof form.values) => {
-    await update.mutateAsync({ prerequisites: prerequisitesOf(prerequisites) });
-    onClose();
-  };
+  const { form, submit, editing } = useEditor({
+    draft: draftOfFlag(flag, "prerequisites"),
+    projectId: flag.project_id,
+    resourceId: flag.id,
+    resource: flag,
+    valuesOf: (saved) => ({ prerequisites: saved.prerequisites.map(prerequisiteDraftOf) }),
+    ...(flag.prerequisites.length === 0 && { initial: { prerequisites: [NEW_PREREQUISITE] } }),
+    fieldsOf: ({ prerequisites }) => ({ prerequisites: prerequisitesOf(prerequisites) }),
+    send: (body, tag) => update.mutateAsync({ ...body, tag }),
+    onDone: onClose,
+  });
   return (
     <DialogForm
       form={form}
       action={t.save}
       onSubmit={submit}
       onClose={onClose}
+      editing={editing}
       aside={
         <Preview
           path={path}

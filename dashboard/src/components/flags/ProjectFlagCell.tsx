@@ -2,7 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
-import { useSwitchFlag } from "../../api/flags";
+import { useSwitchFlag } from "../../api/switching";
 import type { FlagInBrief } from "../../api/projectFlags";
 import { notifyRefused } from "../../lib/notify";
 import { audienceOf } from "../../lib/projectFlags";

@@ -4,7 +4,7 @@ import { Text } from "@mantine/core";
 import { lazy } from "react";
 import type { Rule, Variant } from "../../api/client";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
-import type { FlagPlace } from "../../lib/flagPlace";
+import { draftOfFlag, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
 import { percent, scaled } from "../../lib/weights";
 import { t } from "../../texts";
@@ -23,7 +23,7 @@ const LONGEST_VALUE = 80;
 type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] };
 
 export function Variants({ path, flag, rules }: Props) {
-  const editing = useDialog();
+  const editing = useDialog(draftOfFlag(flag, "variants"));
   const { variants, stickiness } = flag;
   const hasAny = variants.length > 0;
   const title = hasAny ? t.variants.edit : t.variants.add;

@@ -1,7 +1,6 @@
 /** The form for a flag's variants, in its dialog. It divides users evenly; only the API sets other weights. */
 
 import { NativeSelect, Text } from "@mantine/core";
-import { useForm } from "@mantine/form";
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import { useUpdateFlag } from "../../api/flags";
 import {
@@ -14,6 +13,8 @@ import {
   withRemoved,
 } from "../../lib/variantDrafts";
 import { isEven, percent, scaled } from "../../lib/weights";
+import { draftOfFlag } from "../../lib/flagPlace";
+import { useEditor } from "../../lib/useEditor";
 import { showAtFields } from "../../lib/useSubmission";
 import { t } from "../../texts";
 import { DialogForm } from "../shared/DialogForm";
@@ -31,20 +32,27 @@ interface Props {
 
 export default function VariantsForm({ path, flag, rules, onClose }: Props) {
   const update = useUpdateFlag(path);
-  const form = useForm<VariantsDraft>({ initialValues: variantsDraftOf(flag.variants) });
+  const { form, submit, editing } = useEditor<Flag, VariantsDraft>({
+    draft: draftOfFlag(flag, "variants"),
+    projectId: flag.project_id,
+    resourceId: flag.id,
+    resource: flag,
+    valuesOf: (saved) => ({ ...variantsDraftOf(saved.variants), ...(saved.variants.length === 0 && { variants: [] }) }),
+    initial: variantsDraftOf(flag.variants),
+    fieldsOf: (values) => ({ variants: variantsOf(values) }),
+    send: (body, tag) => update.mutateAsync({ ...body, tag }),
+    onDone: onClose,
+  });
   const { type, variants } = form.values;
   const weights = variants.map((each) => each.weight);
   const shares = scaled(weights);
-  const submit = async (values: VariantsDraft) => {
-    await update.mutateAsync({ variants: variantsOf(values) });
-    onClose();
-  };
   return (
     <DialogForm
       form={form}
       action={t.save}
       onSubmit={submit}
       onClose={onClose}
+      editing={editing}
       aside={
         <Preview
           path={path}

@@ -1,11 +1,11 @@
 /** The environments of a project, in its settings. */
 
 import { Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
-import { useForm } from "@mantine/form";
 import { useRef } from "react";
 import type { Environment } from "../../api/client";
-import { useDeleteEnvironment, useUpdateEnvironment } from "../../api/environments";
+import { loadEnvironment, useDeleteEnvironment, useUpdateEnvironment } from "../../api/environments";
 import { useDialog } from "../../lib/useDialog";
+import { useEditor } from "../../lib/useEditor";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
 import { settings as texts } from "../../texts/projects";
@@ -67,11 +67,12 @@ interface RowProps {
 }
 
 function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
-  const editing = useDialog();
+  const editing = useDialog(draftOf(environment));
   const deletion = useDialog();
   const { mutateAsync } = useDeleteEnvironment(projectId, environment.id);
-  const remove = async () => {
-    await mutateAsync();
+  const load = () => loadEnvironment(projectId, environment.id);
+  const remove = async (tag: string | null) => {
+    await mutateAsync({ tag });
     onDeleted();
   };
   const guard = { needs: "environments:write", within: environment } as const;
@@ -100,12 +101,15 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
       <DeleteDialog
         name={environment.name}
         consequence={t.deletion.environment}
+        of={{ projectId, id: environment.id, resource: environment, load }}
         onDelete={remove}
         {...deletion.props}
       />
     </li>
   );
 }
+
+const draftOf = ({ id }: Environment) => `environment ${id}`;
 
 interface EditProps {
   readonly projectId: string;
@@ -115,13 +119,19 @@ interface EditProps {
 
 function EditEnvironment({ projectId, environment, onClose }: EditProps) {
   const update = useUpdateEnvironment(projectId, environment.id);
-  const form = useForm({ initialValues: { name: environment.name, critical: environment.critical } });
-  const submit = async (values: typeof form.values) => {
-    await update.mutateAsync(values);
-    onClose();
-  };
+  const { form, submit, editing } = useEditor({
+    draft: draftOf(environment),
+    projectId,
+    resourceId: environment.id,
+    resource: environment,
+    load: () => loadEnvironment(projectId, environment.id),
+    valuesOf: ({ name, critical }) => ({ name, critical }),
+    fieldsOf: (values) => values,
+    send: (body, tag) => update.mutateAsync({ ...body, tag }),
+    onDone: onClose,
+  });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <NameField {...form.getInputProps("name")} />
       <Checkbox
         label={texts.critical}

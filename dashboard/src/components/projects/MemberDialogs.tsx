@@ -4,9 +4,10 @@ import { Modal, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Environment } from "../../api/client";
 import { useInvite } from "../../api/invitations";
-import { type Member, useUpdateMember } from "../../api/members";
+import { loadMember, type Member, useUpdateMember } from "../../api/members";
 import { notifyDone } from "../../lib/notify";
 import { type RolesDraft, rolesDraftOf, rolesOf } from "../../lib/roles";
+import { useEditor } from "../../lib/useEditor";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { members as memberTexts } from "../../texts/members";
@@ -61,17 +62,28 @@ export function MemberDialog({ member, ...props }: Shared & { readonly member: M
 
 function MemberForm({ member, projectId, environments, mayMakeOwners, onClose }: Shared & { member: Member }) {
   const { mutateAsync: update } = useUpdateMember(projectId);
-  const form = useForm<RolesDraft>({ initialValues: rolesDraftOf(member, keysOf(environments)) });
-  const submit = async (values: RolesDraft) => {
-    await update({ accountId: member.account_id, ...rolesOf(values) });
-    onClose();
-  };
+  const { form, submit, editing } = useEditor<Member, RolesDraft>({
+    draft: draftOfMember(projectId, member),
+    projectId,
+    resourceId: member.account_id,
+    resource: member,
+    load: () => loadMember(projectId, member.account_id),
+    valuesOf: (roles) => rolesDraftOf(roles, keysOf(environments)),
+    fieldsOf: rolesOf,
+    send: (body, tag) => update({ ...body, accountId: member.account_id, tag }),
+    onDone: onClose,
+  });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <TextInput label={t.accounts.email} value={member.email} readOnly variant="filled" />
       <RoleFields form={form} environments={environments} mayMakeOwners={mayMakeOwners} />
     </DialogForm>
   );
+}
+
+/** The key of the draft of a member's roles. */
+export function draftOfMember(projectId: string, { account_id: id }: Member): string {
+  return `member ${projectId} ${id}`;
 }
 
 function keysOf(environments: readonly Environment[]): string[] {

@@ -3,13 +3,13 @@
 import { Group } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
-import { type Member, type OwnPermissions, useRemoveMember, useTransferOwnership } from "../../api/members";
+import { loadMember, type Member, type OwnPermissions, useRemoveMember, useTransferOwnership } from "../../api/members";
 import { neededFor, rolesInWords } from "../../lib/roles";
 import { useDialog } from "../../lib/useDialog";
 import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
-import { MemberDialog } from "./MemberDialogs";
+import { draftOfMember, MemberDialog } from "./MemberDialogs";
 import classes from "./Members.module.css";
 
 interface Props {
@@ -23,15 +23,16 @@ interface Props {
 }
 
 export function MemberRow({ projectId, environments, member, self, own, onRemoved }: Props) {
-  const [editing, removal, transfer] = [useDialog(), useDialog(), useDialog()];
+  const [editing, removal, transfer] = [useDialog(draftOfMember(projectId, member)), useDialog(), useDialog()];
   const navigate = useNavigate();
   const { mutateAsync: remove } = useRemoveMember(projectId);
   const { mutateAsync: transferOwnership } = useTransferOwnership(projectId);
   const isSelf = member.account_id === self?.account_id;
   const needs = neededFor(member.role);
   const mayMakeOwners = own?.permissions.includes("owners:write") ?? false;
-  const removeIt = async () => {
-    await remove({ accountId: member.account_id, leaves: isSelf });
+  const load = () => loadMember(projectId, member.account_id);
+  const removeIt = async (tag: string | null) => {
+    await remove({ accountId: member.account_id, leaves: isSelf, tag });
     if (isSelf) await navigate({ to: "/", replace: true });
     else onRemoved();
   };
@@ -76,6 +77,7 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
         title={isSelf ? memberTexts.leaveHeading : memberTexts.removeHeading(member.email)}
         consequence={isSelf ? memberTexts.leaveText : memberTexts.removeText}
         action={isSelf ? memberTexts.leave : memberTexts.remove}
+        {...(!isSelf && { of: { projectId, id: member.account_id, resource: member, load } })}
         onConfirm={removeIt}
         {...removal.props}
       />

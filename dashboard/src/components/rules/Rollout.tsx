@@ -3,7 +3,7 @@
 import { Group, SegmentedControl, Text } from "@mantine/core";
 import { lazy } from "react";
 import type { Flag, FlagPath } from "../../api/client";
-import { useUpdateFlag } from "../../api/flags";
+import { useSetFlag } from "../../api/flags";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { notifyRefused } from "../../lib/notify";
 import { useGuard } from "../../lib/useGuard";
@@ -51,10 +51,10 @@ export function Rollout({ path, flag, hasRules }: Props) {
 }
 
 function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
-  const { mutate, isPending, variables } = useUpdateFlag(path);
+  const { mutate, isPending, variables } = useSetFlag(path);
   const { reason, attributes } = useGuard({ needs: "flags:write" });
   const choose = (fallthrough: Flag["fallthrough"]) =>
-    mutate({ fallthrough }, { onError: (error) => notifyRefused(t.rules.notSet, error) });
+    mutate({ from: flag, fields: { fallthrough } }, { onError: (error) => notifyRefused(t.rules.notSet, error) });
   return (
     <Group gap="xs" wrap="nowrap">
       <Text size="xs" c="dimmed" aria-hidden>
@@ -64,7 +64,7 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
         <SegmentedControl
           size="xs"
           aria-label={t.rules.elseLabel}
-          value={(isPending ? variables.fallthrough : null) ?? flag.fallthrough}
+          value={(isPending ? variables.fields.fallthrough : null) ?? flag.fallthrough}
           readOnly={reason !== null}
           opacity={reason === null ? 1 : 0.55}
           onChange={choose}

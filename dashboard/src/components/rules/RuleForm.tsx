@@ -1,15 +1,18 @@
 /** The form for adding or editing a rule, in its dialog. */
 
 import { Checkbox, NativeSelect, NumberInput, Text, TextInput } from "@mantine/core";
-import { useForm } from "@mantine/form";
+import type { UseFormReturnType } from "@mantine/form";
 import type { Flag, FlagPath, Rule, RuleType } from "../../api/client";
 import { useCreateRule, useUpdateRule } from "../../api/rules";
+import { draftOfRule } from "../../lib/flagPlace";
 import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "../../lib/ruleDrafts";
 import { placeOfRule, withRule } from "../../lib/unsaved";
+import { useDraft } from "../../lib/useDraft";
+import { useEditor } from "../../lib/useEditor";
 import { showAtFields } from "../../lib/useSubmission";
 import { t } from "../../texts";
 import { ConditionFields } from "./ConditionFields";
-import { DialogForm } from "../shared/DialogForm";
+import { DialogForm, type Editing } from "../shared/DialogForm";
 import PercentageCommand from "./PercentageCommand";
 import { Preview } from "../simulator/Preview";
 import { RuleValueField } from "./RuleValueField";
@@ -24,20 +27,54 @@ export interface RuleFormProps {
   readonly onClose: () => void;
 }
 
-export default function RuleForm({ path, flag, rules, rule, onClose }: RuleFormProps) {
+export default function RuleForm({ rule, ...props }: RuleFormProps) {
+  return rule ? <EditRule {...props} rule={rule} /> : <AddRule {...props} />;
+}
+
+type Props = Omit<RuleFormProps, "rule">;
+
+function AddRule(props: Props) {
+  const { path, rules, onClose } = props;
   const create = useCreateRule(path);
-  const update = useUpdateRule(path);
-  const form = useForm<RuleDraft>({ initialValues: rule ? ruleDraftOf(rule) : newRuleDraft(rules) });
+  const draft = useDraft<RuleDraft>(draftOfRule(path), newRuleDraft(rules));
   const submit = async (values: RuleDraft) => {
-    await (rule ? update.mutateAsync({ id: rule.id, ...ruleOf(values) }) : create.mutateAsync(ruleOf(values)));
+    await create.mutateAsync(ruleOf(values));
+    draft.end();
     onClose();
   };
+  return <RuleFields {...props} form={draft.form} onSubmit={submit} editing={{ draft }} />;
+}
+
+function EditRule({ rule, ...props }: Props & { readonly rule: Rule }) {
+  const { path, onClose } = props;
+  const update = useUpdateRule(path);
+  const { form, submit, editing } = useEditor<Rule, RuleDraft>({
+    draft: draftOfRule(path, rule),
+    projectId: path.project_id,
+    resourceId: rule.id,
+    resource: rule,
+    valuesOf: ruleDraftOf,
+    fieldsOf: ruleOf,
+    send: (body, tag) => update.mutateAsync({ ...body, id: rule.id, tag }),
+    onDone: onClose,
+  });
+  return <RuleFields {...props} rule={rule} form={form} onSubmit={submit} editing={editing} />;
+}
+
+interface FieldsProps extends RuleFormProps {
+  readonly form: UseFormReturnType<RuleDraft>;
+  readonly onSubmit: (values: RuleDraft) => Promise<void>;
+  readonly editing: Editing;
+}
+
+function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing }: FieldsProps) {
   return (
     <DialogForm
       form={form}
       action={rule ? t.save : t.rules.create}
-      onSubmit={submit}
+      onSubmit={onSubmit}
       onClose={onClose}
+      editing={editing}
       aside={
         <Preview
           path={path}

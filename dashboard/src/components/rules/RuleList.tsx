@@ -4,9 +4,9 @@ import { VisuallyHidden } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { Rule } from "../../api/client";
 import { useReorderRules } from "../../api/rules";
-import type { FlagPlace } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
 import { reorder } from "../../lib/priorities";
+import { draftOfRule, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { GuardedButton } from "../shared/GuardedButton";
@@ -19,15 +19,19 @@ import { RuleRow } from "./RuleRow";
 import { SectionHeading } from "../shared/SectionHeading";
 
 export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: readonly Rule[] | undefined }) {
-  const addition = useDialog();
+  const addition = useDialog(draftOfRule(path));
   const add = useRef<HTMLButtonElement>(null);
   const [moved, setMoved] = useState("");
   const { mutate } = useReorderRules(path);
   const move = (from: number, to: number) => {
-    mutate(reorder(rules ?? [], from, to), {
-      onError: (error) => notifyRefused(t.rules.notMoved, error),
-      onSuccess: () => setMoved(t.rules.moved(to + 1)),
-    });
+    const before = rules ?? [];
+    mutate(
+      { reordered: reorder(before, from, to), before },
+      {
+        onError: (error) => notifyRefused(t.rules.notMoved, error),
+        onSuccess: () => setMoved(t.rules.moved(to + 1)),
+      },
+    );
   };
   return (
     <section aria-label={t.rules.heading}>

@@ -2,10 +2,11 @@
 
 import { type MouseEvent, useLayoutEffect, useRef } from "react";
 import type { Flag, FlagPath, Rule } from "../../api/client";
-import { useDeleteRule, useUpdateRule } from "../../api/rules";
+import { useDeleteRule, useSwitchRule } from "../../api/rules";
 import { ruleInWords } from "../../lib/audience";
 import { ruleParts } from "../../lib/conditions";
 import { notifyRefused } from "../../lib/notify";
+import { draftOfRule } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { lateDialog } from "../shared/lateDialog";
@@ -31,20 +32,20 @@ interface Props {
 }
 
 export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDeleted }: Props) {
-  const editing = useDialog();
+  const editing = useDialog(draftOfRule(path, rule));
   const deletion = useDialog();
-  const { mutate } = useUpdateRule(path);
+  const { mutate } = useSwitchRule(path);
   const { mutateAsync } = useDeleteRule(path);
   const keepFocus = useKeptFocus(position);
   const sentence = ruleInWords(rule);
   const switchTo = (enabled: boolean) =>
-    mutate({ id: rule.id, enabled }, { onError: (error) => notifyRefused(t.rules.notChanged, error) });
+    mutate({ id: rule.id, enabled, from: rule }, { onError: (error) => notifyRefused(t.rules.notChanged, error) });
   const moveTo = (to: number) => (event: MouseEvent<HTMLButtonElement>) => {
     keepFocus(event.currentTarget);
     onMove(position, to);
   };
-  const remove = async () => {
-    await mutateAsync(rule.id);
+  const remove = async (tag: string | null) => {
+    await mutateAsync({ id: rule.id, tag });
     onDeleted();
   };
   return (
@@ -95,6 +96,7 @@ export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDe
       <ConfirmDialog
         title={t.rules.deleteHeading}
         consequence={`${sentence}. ${t.deletion.rule}`}
+        of={{ projectId: path.project_id, id: rule.id, resource: rule }}
         onConfirm={remove}
         {...deletion.props}
       />

@@ -1,13 +1,15 @@
 /** The dialog for creating or editing a segment. */
 
 import { Modal } from "@mantine/core";
-import { useForm } from "@mantine/form";
+import type { UseFormReturnType } from "@mantine/form";
 import type { Segment } from "../../api/client";
 import { useCreateSegment, useUpdateSegment } from "../../api/segments";
 import { type ConditionDraft, conditionOf, draftOf, NEW_CONDITION } from "../../lib/conditionDrafts";
 import { described } from "../../lib/described";
 import { proposeFlagKey } from "../../lib/proposeKey";
 import type { DialogProps } from "../../lib/useDialog";
+import { useDraft } from "../../lib/useDraft";
+import { useEditor } from "../../lib/useEditor";
 import { t } from "../../texts";
 import { segments as texts } from "../../texts/segments";
 import { ConditionFields } from "./ConditionFields";
@@ -29,32 +31,62 @@ export function SegmentDialog(props: Props) {
   const title = props.segment ? texts.editHeading : texts.new;
   return (
     <Modal title={title} size={600} yOffset="6vh" opened={props.opened} onClose={props.onClose}>
-      <SegmentForm {...props} />
+      {props.segment ? <SegmentForm {...props} segment={props.segment} /> : <NewSegmentForm {...props} />}
     </Modal>
   );
 }
 
-function SegmentForm({ projectId, segment, onClose }: Props) {
+type FormProps = Pick<Props, "projectId" | "onClose">;
+
+function NewSegmentForm({ projectId, onClose }: FormProps) {
   const create = useCreateSegment(projectId);
-  const update = useUpdateSegment(projectId, segment?.id ?? "");
-  const form = useForm<Draft>({ initialValues: segment ? draftOfSegment(segment) : NEW });
+  const draft = useDraft(draftOfSegment(projectId), NEW);
   const submit = async ({ key, ...values }: Draft) => {
-    const body = { ...described(values), conditions: values.conditions.map(conditionOf) };
-    await (segment ? update.mutateAsync(body) : create.mutateAsync({ key, ...body }));
+    await create.mutateAsync({ key, ...fieldsOf(values) });
+    draft.end();
     onClose();
   };
   return (
-    <DialogForm form={form} action={segment ? t.save : texts.create} onSubmit={submit} onClose={onClose}>
-      {segment ? (
-        <NameField {...form.getInputProps("name")} />
-      ) : (
-        <NameAndKeyFields
-          form={form}
-          propose={proposeFlagKey}
-          placeholder={texts.namePlaceholder}
-          keyHint={t.flags.keyHint}
-        />
-      )}
+    <DialogForm form={draft.form} action={texts.create} onSubmit={submit} onClose={onClose} editing={{ draft }}>
+      <NameAndKeyFields
+        form={draft.form}
+        propose={proposeFlagKey}
+        placeholder={texts.namePlaceholder}
+        keyHint={t.flags.keyHint}
+      />
+      <Contents form={draft.form} />
+    </DialogForm>
+  );
+}
+
+function SegmentForm({ projectId, segment, onClose }: FormProps & { readonly segment: Segment }) {
+  const update = useUpdateSegment(projectId, segment.id);
+  const { form, submit, editing } = useEditor<Segment, Draft>({
+    draft: draftOfSegment(projectId, segment),
+    projectId,
+    resourceId: segment.id,
+    resource: segment,
+    valuesOf: ({ name, key, description, conditions }) => ({
+      name,
+      key,
+      description: description ?? "",
+      conditions: conditions.map(draftOf),
+    }),
+    fieldsOf,
+    send: (body, tag) => update.mutateAsync({ ...body, tag }),
+    onDone: onClose,
+  });
+  return (
+    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
+      <NameField {...form.getInputProps("name")} />
+      <Contents form={form} />
+    </DialogForm>
+  );
+}
+
+function Contents({ form }: { form: UseFormReturnType<Draft> }) {
+  return (
+    <>
       <DescriptionField {...form.getInputProps("description")} />
       <ConditionFields
         conditions={form.values.conditions}
@@ -64,10 +96,15 @@ function SegmentForm({ projectId, segment, onClose }: Props) {
           form.setFieldValue("conditions", conditions);
         }}
       />
-    </DialogForm>
+    </>
   );
 }
 
-function draftOfSegment({ name, key, description, conditions }: Segment): Draft {
-  return { name, key, description: description ?? "", conditions: conditions.map(draftOf) };
+function fieldsOf({ name, description, conditions }: Omit<Draft, "key">) {
+  return described({ name, description, conditions: conditions.map(conditionOf) });
+}
+
+/** The key of the draft of a segment, or of a new one. */
+export function draftOfSegment(projectId: string, segment?: Segment): string {
+  return `segment ${segment?.id ?? `of ${projectId}`}`;
 }

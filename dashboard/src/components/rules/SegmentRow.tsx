@@ -15,7 +15,7 @@ import { DeleteDialog } from "../shared/ConfirmDialog";
 import { EditMenu } from "../shared/EditMenu";
 import { AnchorLink } from "../shared/links";
 import { Parts } from "./Parts";
-import { SegmentDialog } from "./SegmentDialog";
+import { draftOfSegment, SegmentDialog } from "./SegmentDialog";
 import classes from "./SegmentRow.module.css";
 
 interface Props {
@@ -25,11 +25,11 @@ interface Props {
 }
 
 export function SegmentRow({ projectId, segment, onDeleted }: Props) {
-  const editing = useDialog();
+  const editing = useDialog(draftOfSegment(projectId, segment));
   const deletion = useDialog();
   const { mutateAsync } = useDeleteSegment(projectId, segment.id, segment.name);
-  const remove = async () => {
-    await mutateAsync();
+  const remove = async (tag: string | null) => {
+    await mutateAsync({ tag });
     onDeleted();
   };
   return (
@@ -65,6 +65,7 @@ export function SegmentRow({ projectId, segment, onDeleted }: Props) {
       <DeleteDialog
         name={segment.name}
         consequence={t.deletion.segment}
+        of={{ projectId, id: segment.id, resource: segment }}
         onDelete={remove}
         saysSo={false}
         {...deletion.props}

@@ -2,10 +2,29 @@
 
 import { Button, Group, Modal, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { lazy, Suspense, useState } from "react";
+import { type State, stateInstead } from "../../api/states";
+import { fieldChanges } from "../../lib/changes";
+import type { Fields } from "../../lib/equal";
+import { useNewest } from "../../lib/useNewest";
 import type { DialogProps } from "../../lib/useDialog";
 import { notifyDone } from "../../lib/notify";
 import { t } from "../../texts";
+import { changed as texts } from "../../texts/changed";
 import { Form } from "./Form";
+
+const ChangedMeanwhile = lazy(() => import("./ChangedMeanwhile"));
+
+/** What the action is done to, if it must be as it was when the dialog opened, or be shown first. */
+export interface Target {
+  readonly projectId: string;
+  readonly id: string;
+  readonly resource: object;
+  /** Loads it with its tag, if it has no `updated_at`. */
+  readonly load?: () => Promise<State>;
+}
+
+const UNCHANGING: Target = { projectId: "", id: "", resource: {} };
 
 interface Props extends DialogProps {
   readonly title: string;
@@ -13,7 +32,9 @@ interface Props extends DialogProps {
   readonly action?: string;
   /** The text that must be typed to confirm. */
   readonly name?: string;
-  readonly onConfirm: () => Promise<unknown>;
+  readonly of?: Target;
+  /** Gets the tag of the state that was shown, if it is known. */
+  readonly onConfirm: (tag: string | null) => Promise<unknown>;
 }
 
 export function ConfirmDialog(props: Props) {
@@ -24,8 +45,22 @@ export function ConfirmDialog(props: Props) {
   );
 }
 
-function Confirmation({ consequence, action = t.delete, name = "", onClose, onConfirm }: Props) {
+function Confirmation({ consequence, action = t.delete, name = "", onClose, onConfirm, of = UNCHANGING }: Props) {
   const form = useForm({ initialValues: { typed: "" } });
+  const [base] = useState(of.resource as Fields);
+  const { state, note } = useNewest(of.resource);
+  const isChanged = fieldChanges({ before: base, after: state.resource }).length > 0;
+  const confirm = async () => {
+    const now = of.load ? await of.load() : state;
+    if (fieldChanges({ before: state.resource, after: now.resource }).length > 0) return note(now);
+    try {
+      await onConfirm(now.tag);
+    } catch (error) {
+      const instead = stateInstead(error);
+      if (instead === null) throw error;
+      note(instead);
+    }
+  };
   const buttons = (busy: boolean) => (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onClose} data-autofocus={!name || undefined}>
@@ -37,7 +72,7 @@ function Confirmation({ consequence, action = t.delete, name = "", onClose, onCo
     </Group>
   );
   return (
-    <Form form={form} onSubmit={onConfirm} buttons={buttons}>
+    <Form form={form} onSubmit={confirm} buttons={buttons}>
       <Text className="break">{consequence}</Text>
       {name && (
         <TextInput
@@ -49,6 +84,19 @@ function Confirmation({ consequence, action = t.delete, name = "", onClose, onCo
           {...form.getInputProps("typed")}
         />
       )}
+      {isChanged && (
+        <Suspense>
+          <ChangedMeanwhile
+            projectId={of.projectId}
+            resourceId={of.id}
+            base={base}
+            state={state}
+            conflicts={[]}
+            onChoose={() => undefined}
+            note={texts.confirm}
+          />
+        </Suspense>
+      )}
     </Form>
   );
 }
@@ -56,14 +104,15 @@ function Confirmation({ consequence, action = t.delete, name = "", onClose, onCo
 interface DeleteProps extends DialogProps {
   readonly name: string;
   readonly consequence: string;
-  readonly onDelete: () => Promise<unknown>;
+  readonly of?: Target;
+  readonly onDelete: (tag: string | null) => Promise<unknown>;
   /** Whether to say that it was deleted; false if the call says so and offers to undo it. */
   readonly saysSo?: boolean;
 }
 
 export function DeleteDialog({ name, onDelete, saysSo = true, ...rest }: DeleteProps) {
-  const confirm = async () => {
-    await onDelete();
+  const confirm = async (tag: string | null) => {
+    await onDelete(tag);
     if (saysSo) notifyDone(t.deletion.done(name));
   };
   return <ConfirmDialog title={t.deletion.heading(name)} name={name} onConfirm={confirm} {...rest} />;

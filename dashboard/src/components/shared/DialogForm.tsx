@@ -2,11 +2,26 @@
 
 import { Button, Group } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
+import type { Changed } from "../../lib/useEditor";
 import type { Guarded } from "../../lib/useGuard";
 import { t } from "../../texts";
 import { Form } from "./Form";
 import { GuardedButton } from "./GuardedButton";
+
+const DraftNotice = lazy(() => import("./DraftNotice"));
+const ChangedMeanwhile = lazy(() => import("./ChangedMeanwhile"));
+
+/** What a form needs that keeps a draft, and of which others may change the resource. */
+export interface Editing {
+  readonly draft: {
+    readonly found: { readonly at: number } | null;
+    readonly accept: () => void;
+    readonly discard: () => void;
+    readonly end: () => void;
+  };
+  readonly changed?: Changed | null;
+}
 
 interface Props<Values extends object> extends Guarded {
   readonly form: UseFormReturnType<Values>;
@@ -15,20 +30,43 @@ interface Props<Values extends object> extends Guarded {
   readonly onClose?: () => void;
   readonly children: ReactNode;
   readonly aside?: ReactNode;
+  readonly editing?: Editing;
 }
 
-export function DialogForm<Values extends object>({ action, needs, onClose, ...rest }: Props<Values>) {
+export function DialogForm<Values extends object>(props: Props<Values>) {
+  const { action, needs, onClose, editing, children, ...rest } = props;
+  const { draft, changed } = editing ?? {};
+  const cancel = (): void => {
+    draft?.end();
+    onClose?.();
+  };
   const buttons = (busy: boolean, formId: string) => (
-    <Group justify={onClose ? "flex-end" : "flex-start"} gap="xs">
-      {onClose && (
-        <Button variant="default" onClick={onClose}>
-          {t.cancel}
-        </Button>
+    <>
+      {changed && (
+        <Suspense>
+          <ChangedMeanwhile {...changed} />
+        </Suspense>
       )}
-      <GuardedButton type="submit" form={formId} needs={needs} loading={busy}>
-        {action}
-      </GuardedButton>
-    </Group>
+      <Group justify={onClose ? "flex-end" : "flex-start"} gap="xs">
+        {onClose && (
+          <Button variant="default" onClick={cancel}>
+            {t.cancel}
+          </Button>
+        )}
+        <GuardedButton type="submit" form={formId} needs={needs} loading={busy}>
+          {action}
+        </GuardedButton>
+      </Group>
+    </>
   );
-  return <Form buttons={buttons} {...rest} />;
+  return (
+    <Form buttons={buttons} {...rest}>
+      {draft?.found && (
+        <Suspense>
+          <DraftNotice at={draft.found.at} onKeep={draft.accept} onDiscard={draft.discard} />
+        </Suspense>
+      )}
+      {children}
+    </Form>
+  );
 }

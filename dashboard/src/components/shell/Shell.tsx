@@ -1,8 +1,10 @@
 /** The frame of every page after sign-in: the location, the navigation and the account. */
 
 import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react-router";
-import { type RefObject, lazy, Suspense, useEffect, useRef, useState } from "react";
+import { type RefObject, lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useOutage } from "../../api/connection";
 import { keepTyped, onPaletteWish, takeTyped } from "../../lib/paletteWish";
+import { interruptedSession, onSessionChange } from "../../lib/session";
 import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";
 import { AdminSections } from "../administration/AdminSections";
@@ -13,6 +15,8 @@ import { ProjectMenu } from "../projects/ProjectMenu";
 import { SearchButton } from "./SearchButton";
 import { Sections } from "./Sections";
 import classes from "./Shell.module.css";
+
+const SignInDialog = lazy(() => import("../accounts/SignInDialog"));
 
 const Palette = lazy(() => {
   keepTyped();
@@ -53,12 +57,25 @@ export function Shell() {
       <main ref={content} id="content" tabIndex={-1} className={classes.content}>
         <Outlet />
       </main>
+      <SignInAgain />
       {paletteWanted && (
         <Suspense>
           <Palette projectId={projectId ?? null} environmentId={environmentId ?? null} />
         </Suspense>
       )}
     </>
+  );
+}
+
+/** The dialog for signing in again, once the server can be reached, which also has its code. */
+function SignInAgain() {
+  const session = useSyncExternalStore(onSessionChange, interruptedSession);
+  const outage = useOutage();
+  if (session === null || outage !== null) return null;
+  return (
+    <Suspense>
+      <SignInDialog session={session} />
+    </Suspense>
   );
 }
 

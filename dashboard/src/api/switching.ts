@@ -1,0 +1,93 @@
+/** Flags that are turned on and off. */
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { equal } from "../lib/equal";
+import { client, type EnvironmentPath, type Flag } from "./client";
+import { BASE, flagsQuery, keepFlag, refreshChanges } from "./flags";
+import { ask } from "./problem";
+import { keepProjectFlags, refreshProjectFlags } from "./projectFlagCache";
+import { ifMatch, stateInstead } from "./states";
+
+interface Switching {
+  /** As it was seen. */
+  readonly flag: Pick<Flag, "id" | "name" | "updated_at">;
+  readonly enabled: boolean;
+}
+
+const SWITCH = "switch";
+
+/** The last switching of each flag from here: the state that was seen, and the one that it made. */
+const switched = new Map<string, { seen: string; made: string }>();
+
+/** Turns a flag off whatever others have changed, but on only in the state that was seen, or that was made from it here. */
+async function switchFlag(path: EnvironmentPath, flag: Switching["flag"], enabled: boolean): Promise<Flag> {
+  const own = switched.get(flag.id);
+  const isOwn = own !== undefined && flag.updated_at >= own.seen && flag.updated_at <= own.made;
+  const tag = enabled ? `"${isOwn ? own.made : flag.updated_at}"` : null;
+  const params = { path: { ...path, flag_id: flag.id } };
+  try {
+    const updated = await ask(client.PUT(`${BASE}/{flag_id}`, { params, body: { enabled }, ...ifMatch(tag) }));
+    switched.set(flag.id, { seen: isOwn ? own.seen : flag.updated_at, made: updated.updated_at });
+    return updated;
+  } catch (error) {
+    const now = stateInstead(error)?.resource as Flag | undefined;
+    if (now?.enabled === enabled) return now;
+    if (now && isAlike(flag, now)) return switchFlag(path, now, enabled);
+    throw error;
+  }
+}
+
+/** Whether others have only switched a flag, so that it is again as it was. */
+function isAlike(seen: object, now: Flag): boolean {
+  return equal({ ...seen, updated_at: "", enabled: "" }, { ...now, updated_at: "", enabled: "" });
+}
+
+/**
+ * Turns flags on and off. The new state is shown immediately, and is reverted if the server refuses it. `where` names the
+ * environment in the message that it was done, for pages that show several.
+ *
+ * The call sends the desired state instead of toggling: if two people turn a flag off, it must not end up on. Calls of
+ * one environment reach the server in the order in which they were made.
+ */
+export function useSwitchFlag(
+  path: EnvironmentPath,
+  onRefused: (switching: Switching, error: Error) => void,
+  where?: string,
+) {
+  const cache = useQueryClient();
+  const mutationKey = [SWITCH, path.env_id];
+  const isLast = (id: string) =>
+    cache
+      .getMutationCache()
+      .findAll({ mutationKey, status: "pending" })
+      .filter((each) => (each.state.variables as Switching).flag.id === id).length <= 1;
+  return useMutation({
+    mutationKey,
+    scope: { id: mutationKey.join(" ") },
+    meta: { done: "switched", where },
+    mutationFn: ({ flag, enabled }: Switching) => switchFlag(path, flag, enabled),
+    onMutate: async ({ flag, enabled }) => {
+      keepFlag(cache, path, { id: flag.id, enabled });
+      // A list that is still loading may show the earlier state.
+      await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
+      await cache.cancelQueries({ queryKey: ["flag", flag.id] });
+      await keepProjectFlags(cache, path);
+    },
+    onSuccess: (updated) => {
+      if (isLast(updated.id)) keepFlag(cache, path, updated);
+      return cache.isMutating({ mutationKey: [SWITCH] }) <= 1
+        ? refreshChanges(cache, path)
+        : cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
+    },
+    onError: (error, switching) => {
+      const now = stateInstead(error);
+      const shown = now ? (now.resource as Flag) : { id: switching.flag.id, enabled: !switching.enabled };
+      if (isLast(switching.flag.id)) keepFlag(cache, path, shown);
+      // Loaded when it first happens.
+      if (now) void import("../components/flags/ChangedBefore").then((module) => module.ask(path, switching.flag, now));
+      else onRefused(switching, error);
+      void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
+      void refreshProjectFlags(cache, path);
+    },
+  });
+}
