@@ -5,7 +5,9 @@ Pieces take turns: however many requests run at the same time, the loop checks t
 
 import asyncio
 from asyncio import AbstractEventLoop, Lock
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -14,11 +16,37 @@ T = TypeVar("T")
 
 PIECE_SECONDS = 0.001
 
+_is_abandoned: ContextVar[Callable[[], bool] | None] = ContextVar("is_abandoned", default=None)
+
+
+class AbandonedError(BaseException):
+    """Raised by a pause when nobody waits for the work any more. Only whoever began the work handles it."""
+
+
+@contextmanager
+def until(is_abandoned: Callable[[], bool]) -> Iterator[None]:
+    """End the work in this context at its next pause once nobody waits for it, and never within a statement."""
+    token = _is_abandoned.set(is_abandoned)
+    try:
+        yield
+    except AbandonedError:
+        return
+    finally:
+        _is_abandoned.reset(token)
+
+
 _turns: WeakKeyDictionary[AbstractEventLoop, Lock] = WeakKeyDictionary()
 
 
 async def pause() -> None:
-    """Return when it is the caller's turn to do another piece of work."""
+    """Return when it is the caller's turn to do another piece of work.
+
+    Raises:
+        AbandonedError: in a context of `until`, when nobody waits for the work any more.
+    """
+    is_abandoned = _is_abandoned.get()
+    if is_abandoned is not None and is_abandoned():
+        raise AbandonedError
     loop = asyncio.get_running_loop()
     turn = _turns.get(loop)
     if turn is None:

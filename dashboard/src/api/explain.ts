@@ -10,6 +10,9 @@ type Schemas = components["schemas"];
 /** A whole flag with all of its rules, saved or not. */
 export type FlagDraft = Schemas["FlagDraft"];
 export type FlagTrace = Schemas["FlagTraceOut"];
+export type SegmentTrace = Schemas["SegmentTraceOut"];
+/** A flag's trace, with the segments that its rules name. */
+export type Explanation = FlagTrace & { readonly segments: readonly SegmentTrace[] };
 export type RuleTrace = Schemas["RuleTraceOut"];
 export type ConditionTrace = Schemas["ConditionTraceOut"];
 export type PrerequisiteTrace = Schemas["PrerequisiteTraceOut"];
@@ -23,8 +26,8 @@ export function useExplain(path: EnvironmentPath, flagKey: string) {
   return useMutation({
     mutationFn: async ({ asked, draft }: { asked: Asked; draft: FlagDraft | null }) => {
       const body = { context: contextOf(asked), flag_keys: [flagKey], flag: draft };
-      const { flags } = await ask(client.POST(`${BASE}/explain`, { params: { path }, body }));
-      return flags[0];
+      const { flags, segments } = await ask(client.POST(`${BASE}/explain`, { params: { path }, body }));
+      return flags[0] && { ...flags[0], segments };
     },
   });
 }

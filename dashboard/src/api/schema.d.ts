@@ -3667,6 +3667,16 @@ export interface components {
             evaluated_at: string;
             /** Flags */
             flags: components["schemas"]["FlagTraceOut"][];
+            /**
+             * Segments
+             * @description The segments that the rules name, each once.
+             */
+            segments: components["schemas"]["SegmentTraceOut"][];
+            /**
+             * More Flags
+             * @description Whether flags were left out, because the response is long enough, 4 MiB: ask for them with `flag_keys`.
+             */
+            more_flags: boolean;
         };
         /**
          * FieldAlterationOut
@@ -4129,6 +4139,11 @@ export interface components {
              * @description In the order in which they are tried.
              */
             rules: components["schemas"]["RuleTraceOut"][];
+            /**
+             * More Rules
+             * @description Whether further rules were left out, because the response is long enough.
+             */
+            more_rules: boolean;
         };
         /**
          * FlagUpdate
@@ -5733,7 +5748,7 @@ export interface components {
             matches: boolean;
             /** Conditions */
             conditions: components["schemas"]["ConditionTraceOut"][];
-            segment: components["schemas"]["SegmentTraceOut"] | null;
+            segment: components["schemas"]["SegmentNameOut"] | null;
             /**
              * Bucket
              * @description The user's bucket, 0 to 99, if the rule is for a percentage of users.
@@ -5854,6 +5869,16 @@ export interface components {
             demands_second_factor: boolean;
         };
         /**
+         * SegmentNameOut
+         * @description The segment that a rule names. The `segments` of the explanation have its conditions.
+         */
+        SegmentNameOut: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+        };
+        /**
          * SegmentOut
          * @description A segment: conditions that rules of all environments of the project can refer to.
          */
@@ -5891,13 +5916,15 @@ export interface components {
         };
         /**
          * SegmentTraceOut
-         * @description A segment and whether the user meets its conditions.
+         * @description A segment that rules name, and whether the user meets its conditions.
          */
         SegmentTraceOut: {
             /** Key */
             key: string;
             /** Name */
             name: string;
+            /** Holds */
+            holds: boolean;
             /** Conditions */
             conditions: components["schemas"]["ConditionTraceOut"][];
         };

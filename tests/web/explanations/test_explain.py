@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from flagstaff.bootstrap import Flagstaff
+from flagstaff.web.management import explanations
 from tests.support.api import Caller, Json, environment_path, field_errors
 from tests.web.conftest import ListChanges
 
@@ -184,6 +185,8 @@ async def test_an_environment_without_flags_has_nothing_to_explain(ada: Caller, 
         "environment_key": "production",
         "evaluated_at": "2026-11-20T10:00:00.000000Z",
         "flags": [],
+        "segments": [],
+        "more_flags": False,
     }
     assert answer.headers["cache-control"] == "no-store"
 
@@ -207,6 +210,7 @@ async def test_a_plain_flag_is_explained_by_its_rollout(ada: Caller, environment
         },
         "variants": None,
         "rules": [],
+        "more_rules": False,
     }
     nobody = await explain_one(ada, path)
     assert nobody["rollout"] == {
@@ -287,26 +291,53 @@ async def test_every_part_of_a_flag_is_explained(ada: Caller, project: Json, env
                         "holds": True,
                     }
                 ],
-                "segment": {
-                    "key": "staff",
-                    "name": "Staff",
-                    "conditions": [
-                        {
-                            **staff,
-                            "values_total": 1,
-                            "case_insensitive": False,
-                            "negate": False,
-                            "actual": "example.com",
-                            "holds": True,
-                        }
-                    ],
-                },
+                "segment": {"key": "staff", "name": "Staff"},
                 "bucket": None,
                 "rollout_percentage": 100,
                 "variant": "a",
             }
         ],
+        "more_rules": False,
     }
+
+
+async def test_a_segment_is_explained_once_however_many_rules_name_it(
+    ada: Caller, project: Json, environment: Json, path: str
+) -> None:
+    staff = {"attribute": "email_domain", "operator": "in", "values": ["Example.com"]}
+    await ada.create_segment(project, key="staff", name="Staff", conditions=[staff])
+    for key in ("a", "b"):
+        flag = await ada.create_flag(environment, key=key)
+        for _ in range(3):
+            await ada.create_rule(flag, rule_type="segment", rule_value="staff")
+
+    explanation = (await ada.post(path, json={"context": {"user_email": "QA@EXAMPLE.com"}})).json()
+
+    named = [rule["segment"] for flag in explanation["flags"] for rule in flag["rules"]]
+    assert named == [{"key": "staff", "name": "Staff"}] * 6
+    given = {"case_insensitive": False, "negate": False, "actual": "example.com", "holds": True, "values_total": 1}
+    assert explanation["segments"] == [
+        {"key": "staff", "name": "Staff", "holds": True, "conditions": [{**staff, **given}]}
+    ]
+
+
+async def test_an_explanation_has_a_bound_in_bytes_and_says_what_it_leaves_out(
+    ada: Caller, environment: Json, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explanations, "RESPONSE_MAX_BYTES", 1_500)
+    for key in ("a", "b", "c"):
+        flag = await ada.create_flag(environment, key=key)
+        for _ in range(6 if key == "a" else 1):
+            await ada.create_rule(flag, **ATTRIBUTES, conditions=[PLAN])
+
+    explanation = (await ada.post(path, json={})).json()
+
+    (first,) = explanation["flags"]
+    assert 1 < len(first["rules"]) < 6
+    assert first["more_rules"]
+    assert explanation["more_flags"]
+    (other,) = await explain(ada, path, flag_keys=["c"])
+    assert not other["more_rules"]
 
 
 async def test_explanations_have_the_results_of_evaluations(
@@ -370,7 +401,8 @@ async def test_attributes_are_shown_short(ada: Caller, environment: Json, path: 
     await ada.create_rule(flag, **ATTRIBUTES, conditions=[PLAN])
     for given, shown in (
         ("x" * 201, "x" * 200 + "…"),
-        (["x" * 201, 1, [2], *range(30)], ["x" * 200 + "…", 1, *range(17)]),
+        (["x" * 201, 1, [2], *range(30)], ["x" * 200 + "…"]),
+        ([1, [2], *range(30)], [1, *range(18)]),
         ({"a": 1}, {}),
         (10**30, 1e30),
         (10**400, None),

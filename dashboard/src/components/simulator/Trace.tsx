@@ -1,6 +1,6 @@
 /** Why a flag is on or off for a user: every step up to the decision. */
 
-import type { FlagTrace, PrerequisiteTrace } from "../../api/explain";
+import type { Explanation, FlagTrace, PrerequisiteTrace } from "../../api/explain";
 import { prerequisiteInWords } from "../../lib/audience";
 import { trace as texts } from "../../texts/trace";
 import classes from "./Trace.module.css";
@@ -8,7 +8,7 @@ import { TraceRules } from "./TraceRules";
 import { Step } from "./TraceStep";
 import { TraceVariant } from "./TraceVariant";
 
-export default function Trace({ trace }: { trace: FlagTrace }) {
+export default function Trace({ trace }: { trace: Explanation }) {
   return (
     <ol className={classes.steps} aria-label={texts.label}>
       <Steps trace={trace} />
@@ -16,7 +16,7 @@ export default function Trace({ trace }: { trace: FlagTrace }) {
   );
 }
 
-function Steps({ trace }: { trace: FlagTrace }) {
+function Steps({ trace }: { trace: Explanation }) {
   const { step } = trace.decided_by;
   if (step === "off") return <Step mark="fails" title={texts.isOff} decides />;
   return (

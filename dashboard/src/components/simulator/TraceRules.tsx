@@ -1,7 +1,7 @@
 /** The rules of a trace, in order, with every condition and what the user has. */
 
 import type { ReactNode } from "react";
-import type { ConditionTrace, FlagTrace, RuleTrace } from "../../api/explain";
+import type { ConditionTrace, Explanation, RuleTrace, SegmentTrace } from "../../api/explain";
 import { ruleInWords } from "../../lib/audience";
 import { conditionParts, inWords, ruleParts } from "../../lib/conditions";
 import { trace as texts } from "../../texts/trace";
@@ -11,7 +11,8 @@ import { type Mark, Step } from "./TraceStep";
 
 const MOST_IN_FULL = 5;
 
-export function TraceRules({ trace: { rules, decided_by: decidedBy } }: { trace: FlagTrace }) {
+export function TraceRules({ trace }: { trace: Explanation }) {
+  const { rules, segments, decided_by: decidedBy } = trace;
   if (rules.length === 0) return <Step mark="skipped" title={texts.rulesNone} />;
   const decides = decidedBy.step === "rule";
   const end = decides ? rules.findIndex((each) => each.status === "matched") : rules.length;
@@ -19,28 +20,33 @@ export function TraceRules({ trace: { rules, decided_by: decidedBy } }: { trace:
   return (
     <Step mark={decides ? "holds" : "fails"} title={texts.rules} decides={decides}>
       {before.length > MOST_IN_FULL ? (
-        <Folded summary={texts.others.before(before.length)} rules={before} />
+        <Folded summary={texts.others.before(before.length)} rules={before} segments={segments} />
       ) : (
-        <Rules rules={before} />
+        <Rules rules={before} segments={segments} />
       )}
-      <Rules rules={rules.slice(end, end + 1)} />
+      <Rules rules={rules.slice(end, end + 1)} segments={segments} />
       {end + 1 < rules.length && (
-        <Folded summary={texts.others.after(rules.length - end - 1)} rules={rules.slice(end + 1)} />
+        <Folded summary={texts.others.after(rules.length - end - 1)} rules={rules.slice(end + 1)} segments={segments} />
       )}
     </Step>
   );
 }
 
-function Folded({ summary, rules }: { summary: string; rules: readonly RuleTrace[] }) {
+interface RulesProps {
+  readonly rules: readonly RuleTrace[];
+  readonly segments: readonly SegmentTrace[];
+}
+
+function Folded({ summary, ...shown }: RulesProps & { summary: string }) {
   return (
     <details className={classes.folded}>
       <summary>{summary}</summary>
-      <Rules rules={rules} />
+      <Rules {...shown} />
     </details>
   );
 }
 
-function Rules({ rules }: { rules: readonly RuleTrace[] }) {
+function Rules({ rules, segments }: RulesProps) {
   if (rules.length === 0) return null;
   return (
     <ul className={classes.checks}>
@@ -52,7 +58,7 @@ function Rules({ rules }: { rules: readonly RuleTrace[] }) {
           decides={rule.status === "matched"}
         >
           <span className={classes.note}>{texts.status[rule.status]}</span>
-          <Checks rule={rule} />
+          <Checks rule={rule} segments={segments} />
         </Step>
       ))}
     </ul>
@@ -65,9 +71,9 @@ function markOf({ status }: RuleTrace): Mark {
 }
 
 /** What the rule demands, if it is more than its sentence says. */
-function Checks({ rule }: { rule: RuleTrace }) {
+function Checks({ rule, segments }: { rule: RuleTrace; segments: readonly SegmentTrace[] }) {
   if (rule.status === "disabled") return null;
-  const checks = [...baseOf(rule), ...rule.conditions.map(conditionOf), ...shareOf(rule)];
+  const checks = [...baseOf(rule, segments), ...rule.conditions.map(conditionOf), ...shareOf(rule)];
   if (checks.length === 0) return null;
   return (
     <ul className={classes.checks}>
@@ -86,10 +92,11 @@ interface Check {
   readonly note?: ReactNode;
 }
 
-function baseOf(rule: RuleTrace): Check[] {
+function baseOf(rule: RuleTrace, segments: readonly SegmentTrace[]): Check[] {
   if (rule.segment) {
-    const conditions = rule.segment.conditions.map(conditionOf);
-    return [{ holds: rule.matches, title: texts.segment(rule.segment.name) }, ...conditions];
+    const { key, name } = rule.segment;
+    const conditions = segments.find((each) => each.key === key)?.conditions ?? [];
+    return [{ holds: rule.matches, title: texts.segment(name) }, ...conditions.map(conditionOf)];
   }
   const saysMore = rule.name !== null || rule.conditions.length > 0;
   if (rule.rule_type === "attributes" || !saysMore) return [];

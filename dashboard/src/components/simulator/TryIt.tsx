@@ -4,7 +4,7 @@ import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { lazy, Suspense, useEffect } from "react";
 import type { Flag, FlagPath, Rule } from "../../api/client";
-import { type FlagDraft, type FlagTrace, useExplain, useLastAsked } from "../../api/explain";
+import { type Explanation, type FlagDraft, useExplain, useLastAsked } from "../../api/explain";
 import { type Asked, nameOf, NOBODY } from "../../lib/asked";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { BUILT_IN } from "../../lib/conditions";
@@ -94,7 +94,7 @@ export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => err
   );
 }
 
-function Result({ trace, user }: { trace: FlagTrace; user: string }) {
+function Result({ trace, user }: { trace: Explanation; user: string }) {
   return (
     <>
       <Text component="div" fz="lg">

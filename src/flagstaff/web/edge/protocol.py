@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from flagstaff.web.edge.heads import objection
 from flagstaff.web.edge.refusals import Refusals
-from flagstaff.web.edge.responses import IS_STREAM
+from flagstaff.web.edge.responses import ENDS_WITH_CLIENT, IS_STREAM
 
 TRANSPORT = "flagstaff.transport"
 """The extension of a request's scope with its connection's transport, to which runtime/streams.py writes events."""
@@ -94,9 +94,11 @@ class BoundedProtocol(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection of a client that has finished sending until it has its response, unless that is a stream.
 
-        A stream has no end that a client could wait for, so its client has left.
+        A stream has no end that a client could wait for, so its client has left. So has, in all likelihood, one that
+        asked for long work, which should not go on for nobody.
         """
-        if self.phase is not Phase.REQUEST or self._is_answered() or self.scope["state"].get(IS_STREAM):
+        state = self.scope["state"] if self.phase is Phase.REQUEST and not self._is_answered() else {IS_STREAM: True}
+        if state.get(IS_STREAM) or state.get(ENDS_WITH_CLIENT):
             return False
         self.cycle.keep_alive = False
         return True

@@ -23,6 +23,10 @@ IS_STREAM = "is_stream"
 """The name in a request's state by which its response says that it is a stream of events."""
 
 
+ENDS_WITH_CLIENT = "ends_with_client"
+"""The name in a request's state by which it says that its work ends once the client has finished sending."""
+
+
 def encoded(value: Any) -> msgspec.Raw:
     """A value as its JSON, for a place in a larger one. Long lists are encoded in small pieces like that."""
     return msgspec.Raw(_encoder.encode(value))

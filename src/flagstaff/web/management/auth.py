@@ -1,5 +1,6 @@
 """Authentication: everything under `/api` requires a bearer token, of a session or for machines."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -16,15 +17,16 @@ from flagstaff.domain import access_tokens as form
 from flagstaff.domain.changes import Actor
 from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.permissions import Permission
+from flagstaff.pacing import until
 from flagstaff.runtime.limiter import SlidingWindow
 from flagstaff.services.access import Authenticated
 from flagstaff.services.access_tokens import AccessTokens, read_access_token
 from flagstaff.services.sessions import Sessions
 from flagstaff.web.edge.bodies import read_body, replay
 from flagstaff.web.edge.limits import Limits, admit
-from flagstaff.web.edge.responses import IS_STREAM
-from flagstaff.web.management.reading import only_reads
-from flagstaff.web.management.slots import Slots
+from flagstaff.web.edge.responses import ENDS_WITH_CLIENT, IS_STREAM
+from flagstaff.web.management.reading import only_reads, takes_long
+from flagstaff.web.management.slots import LONG_AT_ONCE, LONG_IN_ALL, Slots
 
 PREFIX = "/api"
 PERMISSION = "x-required-permission"
@@ -81,6 +83,7 @@ class Authentication:
         self._limiter: SlidingWindow | None = limits.api
         self._read_slots = Slots()
         self._write_slots = Slots()
+        self._long_slots = Slots(LONG_AT_ONCE, LONG_IN_ALL)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
@@ -98,11 +101,12 @@ class Authentication:
             if body is None:
                 return
             receive = replay(body, receive)
-        reads = only_reads(scope["method"], scope["path"])
+        reads, long = only_reads(scope["method"], scope["path"]), takes_long(scope["path"])
         # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
         # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:
-            await slot.enter_async_context((self._read_slots if reads else self._write_slots).take(actor.account_id))
+            slots = self._long_slots if long else self._read_slots if reads else self._write_slots
+            await slot.enter_async_context(slots.take(actor.account_id))
             if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
                 scope["state"]["authenticated"] = await credential.authenticate()
 
@@ -111,7 +115,10 @@ class Authentication:
                     await slot.aclose()
                 await send(message)
 
-            await self._app(scope, receive, send_on)
+            if long:
+                await _while_present(self._app, scope, receive, send_on)
+            else:
+                await self._app(scope, receive, send_on)
 
     def _read(self, scope: Scope) -> _Credential:
         """The credential in a request; raises Error UNAUTHENTICATED, without a query, for what none can be."""
@@ -145,6 +152,24 @@ class Authentication:
     def _forgive(self, credential: _Credential) -> None:
         if self._limiter is not None:
             self._limiter.forgive(credential.counted_by)
+
+
+async def _while_present(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Let the application answer until the client leaves."""
+
+    async def wait_for_the_end() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    scope["state"][ENDS_WITH_CLIENT] = True
+    unread = await receive()
+    leaving = asyncio.create_task(wait_for_the_end())
+    try:
+        with until(leaving.done):
+            await app(scope, replay(unread.get("body", b""), receive), send)
+    finally:
+        leaving.cancel()
+        await asyncio.wait([leaving])
 
 
 def _require_use(scope: Scope, actor: Actor) -> None:

@@ -60,11 +60,17 @@ class ConditionTraceOut(BaseModel):
     holds: bool
 
 
-class SegmentTraceOut(BaseModel):
-    """A segment and whether the user meets its conditions."""
+class SegmentNameOut(BaseModel):
+    """The segment that a rule names. The `segments` of the explanation have its conditions."""
 
     key: str
     name: str
+
+
+class SegmentTraceOut(SegmentNameOut):
+    """A segment that rules name, and whether the user meets its conditions."""
+
+    holds: bool
     conditions: list[ConditionTraceOut]
 
 
@@ -80,7 +86,7 @@ class RuleTraceOut(BaseModel):
     status: RuleStatus
     matches: bool = Field(description="Whether the type and value match the user, without the conditions.")
     conditions: list[ConditionTraceOut]
-    segment: SegmentTraceOut | None
+    segment: SegmentNameOut | None
     bucket: int | None = Field(description="The user's bucket, 0 to 99, if the rule is for a percentage of users.")
     rollout_percentage: int
     variant: str | None
@@ -131,6 +137,7 @@ class FlagTraceOut(BaseModel):
     )
     variants: VariantsTraceOut | None
     rules: list[RuleTraceOut] = Field(description="In the order in which they are tried.")
+    more_rules: bool = Field(description="Whether further rules were left out, because the response is long enough.")
 
 
 class ExplanationOut(BaseModel):
@@ -139,3 +146,8 @@ class ExplanationOut(BaseModel):
     environment_key: str
     evaluated_at: Moment
     flags: list[FlagTraceOut]
+    segments: list[SegmentTraceOut] = Field(description="The segments that the rules name, each once.")
+    more_flags: bool = Field(
+        description="Whether flags were left out, because the response is long enough, 4 MiB: ask for them with "
+        "`flag_keys`."
+    )

@@ -42,6 +42,10 @@ from flagstaff.web.management.ids import Id
 from flagstaff.web.management.schemas import Body, FlagKey, at_most
 
 MAX_KEYS = 1000
+RESPONSE_MAX_BYTES = 4 * 1024 * 1024
+"""After so many bytes, the rest of a flag's rules and of the flags are left out, but for what is being written."""
+_SEGMENT_BYTES = 512  # about what each condition of a segment takes, which is written at the end
+_END_OF_FLAG, _CUT_OFF = b'],"more_rules":false},', b'],"more_rules":true},'
 _MAX_INTEGER_BITS = 63
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
@@ -112,18 +116,34 @@ def _encode(explained: Explained) -> Iterator[bytes]:
     """The response's JSON in small pieces, some of them empty."""
     head = {"environment_key": explained.environment_key, "evaluated_at": format_moment(explained.evaluated_at)}
     yield encode_json(head)[:-1] + b',"flags":['
-    segments = _SegmentEncoder()
-    end, before_rule = b"", b""
+    segments: dict[str, SegmentTrace] = {}
+    end, before_rule, room = b"", b"", RESPONSE_MAX_BYTES
+    more_flags = more_rules = False
     for trace in explained.traces:
         if trace is None:
             yield b""
         elif isinstance(trace, FlagTrace):
-            yield end + encode_json(_view_flag(trace, explained.new_rules))[:-1] + b',"rules":['
-            end, before_rule = b"]},", b""
-        else:
-            yield before_rule + encode_json(_view_rule(trace, explained.new_rules, segments))
+            if room <= 0:
+                more_flags = True
+                break
+            piece = encode_json(_view_flag(trace, explained.new_rules))[:-1] + b',"rules":['
+            yield end + piece
+            end, before_rule, more_rules = _END_OF_FLAG, b"", False
+            room -= len(piece)
+        elif room > 0:
+            piece = encode_json(_view_rule(trace, explained.new_rules))
+            yield before_rule + piece
             before_rule = b","
-    yield end.removesuffix(b",") + b"]}"
+            room -= len(piece)
+            if trace.segment is not None and trace.segment.segment.key not in segments:
+                segments[trace.segment.segment.key] = trace.segment
+                room -= _SEGMENT_BYTES * (1 + len(trace.segment.conditions))
+        elif not more_rules:
+            more_rules, end = True, _CUT_OFF
+    yield end.removesuffix(b",") + b'],"segments":['
+    for place, each in enumerate(segments.values()):
+        yield (b"," if place else b"") + encode_json(_view_segment(each))
+    yield b'],"more_flags":' + encode_json(more_flags) + b"}"
 
 
 def _view_flag(trace: FlagTrace, new_rules: Collection[UUID]) -> dict[str, Any]:
@@ -187,7 +207,7 @@ def _view_variants(trace: VariantsTrace) -> dict[str, Any]:
     }
 
 
-def _view_rule(trace: RuleTrace, new_rules: Collection[UUID], segments: "_SegmentEncoder") -> dict[str, Any]:
+def _view_rule(trace: RuleTrace, new_rules: Collection[UUID]) -> dict[str, Any]:
     rule = trace.rule
     return {
         "id": None if rule.id in new_rules else rule.id,
@@ -199,27 +219,20 @@ def _view_rule(trace: RuleTrace, new_rules: Collection[UUID], segments: "_Segmen
         "status": trace.status,
         "matches": trace.matches,
         "conditions": list(map(_view_condition, trace.conditions)),
-        "segment": segments.encode(trace.segment) if trace.segment else None,
+        "segment": {"key": trace.segment.segment.key, "name": trace.segment.segment.name} if trace.segment else None,
         "bucket": trace.bucket,
         "rollout_percentage": rule.rollout_percentage,
         "variant": rule.variant,
     }
 
 
-class _SegmentEncoder:
-    """Encodes each segment once, however many rules name it."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, msgspec.Raw] = {}
-
-    def encode(self, trace: SegmentTrace) -> msgspec.Raw:
-        """A segment's trace as JSON."""
-        key = trace.segment.key
-        if key not in self._known:
-            conditions = list(map(_view_condition, trace.conditions))
-            view = {"key": key, "name": trace.segment.name, "conditions": conditions}
-            self._known[key] = msgspec.Raw(encode_json(view))
-        return self._known[key]
+def _view_segment(trace: SegmentTrace) -> dict[str, Any]:
+    return {
+        "key": trace.segment.key,
+        "name": trace.segment.name,
+        "holds": trace.holds,
+        "conditions": list(map(_view_condition, trace.conditions)),
+    }
 
 
 def _view_condition(trace: ConditionTrace) -> dict[str, Any]:
@@ -244,10 +257,23 @@ def _shorten(value: object) -> object:
         case datetime():
             return format_moment(value)
         case list():
-            return [_shorten(each) for each in value[:MAX_VALUES] if not isinstance(each, list)]
+            return _shorten_list(value)
         case dict():
             return {}
         case int() if value.bit_length() > _MAX_INTEGER_BITS:
             return float(value) if value.bit_length() < 1024 else None
         case _:
             return value
+
+
+def _shorten_list(values: list[Any]) -> list[object]:
+    """The first elements, with about as many characters as a text."""
+    shown: list[object] = []
+    room = MAX_TEXT
+    for each in values[:MAX_VALUES]:
+        if room <= 0:
+            break
+        if not isinstance(each, list):
+            shown.append(_shorten(each))
+            room -= len(each) if isinstance(each, str) else 1
+    return shown
