@@ -14,7 +14,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.web.health import SHARED_SECONDS, Shared
-from flagstaff.web.management.slots import AT_ONCE, WAITING
+from flagstaff.web.management.slots import AT_ONCE, LONG_AT_ONCE, WAITING
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
 from tests.support.clock import Clock
@@ -392,27 +392,31 @@ async def test_a_toggle_does_not_wait_for_slow_readers_of_its_account(flagstaff:
     assert (await waiting).status_code == 200
 
 
-async def test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent(flagstaff: Flagstaff, ada: Caller) -> None:
+async def test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent_and_another_one_waits(
+    flagstaff: Flagstaff, ada: Caller, eve: Caller
+) -> None:
     assert ada.token
     flag = await ada.create_flag()
     readers = SlowReaders()
     path = f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/explain"
-    slow = [
-        asyncio.create_task(ask(flagstaff.asgi, "POST", path, token=ada.token, linger=readers.linger))
-        for _ in range(AT_ONCE)
-    ]
+    slow = [asyncio.create_task(ask(flagstaff.asgi, "POST", path, token=ada.token, linger=readers.linger))]
     async with asyncio.timeout(30):
-        for _ in slow:
-            await readers.began.acquire()
+        await readers.began.acquire()
+        another = asyncio.create_task(ada.post(path, json={}))
+        slow += await readers.start(flagstaff, ada.token, AT_ONCE - LONG_AT_ONCE)
+        theirs = await eve.create_flag()
+        assert (await eve.post(path.replace(flag["project_id"], theirs["project_id"]), json={})).status_code == 404
         toggled = await ada.post(f"{flag_path(flag)}/toggle")
     waiting = asyncio.create_task(ada.get("/api/me"))
     await asyncio.sleep(0)
 
     assert toggled.status_code == 200
     assert not waiting.done()
+    assert not another.done()
     readers.go_on.set()
     await asyncio.gather(*slow)
     assert (await waiting).status_code == 200
+    assert (await another).status_code == 200
 
 
 async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_of_its_account(

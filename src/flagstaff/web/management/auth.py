@@ -105,8 +105,9 @@ class Authentication:
         # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
         # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:
-            slots = self._long_slots if long else self._read_slots if reads else self._write_slots
-            await slot.enter_async_context(slots.take(actor.account_id))
+            if long:  # first, so that what waits for it takes no slot of other reads
+                await slot.enter_async_context(self._long_slots.take(actor.account_id))
+            await slot.enter_async_context((self._read_slots if reads else self._write_slots).take(actor.account_id))
             if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
                 scope["state"]["authenticated"] = await credential.authenticate()
 

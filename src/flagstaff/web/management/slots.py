@@ -12,7 +12,7 @@ from flagstaff.domain.errors import Code, Error
 AT_ONCE = 3
 # Further ones that wait. The rate limit alone would let more than a thousand wait, each with its body in memory.
 WAITING = 64
-# Requests that decide flags for users: of one account, and of all accounts together.
+# Requests that decide or compare flags, besides the slot of a read: of one account, and of all accounts together.
 LONG_AT_ONCE, LONG_IN_ALL = 1, 16
 _RETRY_AFTER_SECONDS = 1
 
