@@ -866,7 +866,14 @@ def _watches(
     return (
         disk,
         passed_time,
-        HistoryUpkeep(database, now, retention, settings.history_max_bytes, passed=passed_time.now),
+        HistoryUpkeep(
+            database,
+            now,
+            retention,
+            settings.history_max_bytes,
+            lambda: (disk.free_bytes, disk.total_bytes),
+            passed=passed_time.now,
+        ),
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from secrets import token_urlsafe
-from typing import NamedTuple
 from uuid import UUID
 
 import pytest
@@ -95,19 +94,13 @@ async def test_a_history_over_its_bytes_loses_the_oldest_in_every_environment(
 
 
 @pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def disk(upkeep: HistoryUpkeep) -> Callable[[int], None]:
     """Set how much of a disk of 1 TB is free."""
 
     def set_free(free: int) -> None:
-        monkeypatch.setattr("shutil.disk_usage", lambda _: Disk(10**12, 10**12 - free, free))
+        upkeep.free_disk = lambda: (free, 10**12)
 
     return set_free
-
-
-class Disk(NamedTuple):
-    total: int
-    used: int
-    free: int
 
 
 async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_much_as_is_needed(

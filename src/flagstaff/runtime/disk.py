@@ -16,13 +16,16 @@ _LITTLE_BYTES = 16 * 1024**2
 
 
 class DiskWatch:
-    """`free_bytes` is the space that was free at the last look; not a number before the first."""
+    """`free_bytes` is the space that was free at the last look, and `total_bytes` what the disk has.
+
+    Neither is a number before the first look.
+    """
 
     def __init__(
         self, directory: Path, *, is_refusing_writes: Callable[[], bool], try_to_write: Callable[[], Awaitable[None]]
     ) -> None:
         """`try_to_write` writes what changes nothing; whether that succeeds shows in `is_refusing_writes`."""
-        self.free_bytes = nan
+        self.free_bytes = self.total_bytes = nan
         self._directory = directory
         self._is_refusing_writes = is_refusing_writes
         self._try_to_write = try_to_write
@@ -31,7 +34,7 @@ class DiskWatch:
     async def look(self) -> None:
         """Measure, and write if the database refuses writes or is about to. Raises OSError if it cannot measure."""
         disk = await asyncio.to_thread(shutil.disk_usage, self._directory)
-        self.free_bytes = disk.free
+        self.free_bytes, self.total_bytes = disk.free, disk.total
         is_low = disk.free < min(LOW_BYTES, disk.total // 10)
         if is_low and not self._is_low:
             log.warning("disk_nearly_full", path=str(self._directory), free_bytes=disk.free, total_bytes=disk.total)

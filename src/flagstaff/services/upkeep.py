@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from math import isnan, nan
 from time import perf_counter
 from typing import Literal
 
@@ -33,17 +34,21 @@ class HistoryUpkeep:
     """The upkeep of the history, in small steps so that no batch waits long for it.
 
     `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it
-    within `max_bytes`: `auto` is what leaves `reserve_bytes` of the disk free, or a tenth of a small disk, and at least
-    `least_bytes`, so that the newest evaluations are kept when something else fills the disk. `read_clock` reads the
-    database's clock. `passed` returns the time that was seen to pass, by which everything is deleted by age; by default
-    it is the clock's. `roll_up` and `purge` raise Error UNAVAILABLE while the database cannot be reached.
+    within `max_bytes`: `auto` is what leaves `reserve_bytes` of the disk free, or a fifth of a small disk, and at least
+    `least_bytes`, so that the newest evaluations are kept when something else fills the disk. `free_disk` returns how
+    many bytes of the disk are free and how many it has, which are not numbers while that is not known.
+
+    `read_clock` reads the database's clock. `passed` returns the time that was seen to pass, by which everything is
+    deleted by age; by default it is the clock's. `roll_up` and `purge` raise Error UNAVAILABLE while the database cannot
+    be reached.
     """
 
     database: Database
     now: Callable[[], datetime]
     retention: timedelta
     max_bytes: int | Literal["auto"] | None = None
-    reserve_bytes: int = 10**9
+    free_disk: Callable[[], tuple[float, float]] = lambda: (nan, nan)
+    reserve_bytes: int = 2 * 10**9  # more than the space below which an alarm is raised
     least_bytes: int = 100 * 10**6
     deleted_at_once: int = DELETED_AT_ONCE
     read_clock: history_days.ReadClock = partitions.read_clock
@@ -154,11 +159,12 @@ class HistoryUpkeep:
     async def _find_max_bytes(self) -> int | None:
         if self.max_bytes != "auto":
             return self.max_bytes
-        room = await self.database.find_history_room()
-        if room is None:
+        in_file = await self.database.find_free_history_bytes()
+        free, total = self.free_disk()
+        if in_file is None or isnan(free):
             return None
-        reserve = min(self.reserve_bytes, room.total // 10)
-        return max(self.least_bytes, self.bytes + room.free - reserve)
+        reserve = min(self.reserve_bytes, int(total) // 5)
+        return max(self.least_bytes, self.bytes + in_file + int(free) - reserve)
 
     async def _delete_before(self, number: int, before: datetime | None) -> int:
         deleted, more = 0, True

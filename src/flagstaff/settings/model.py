@@ -328,7 +328,7 @@ class Settings:
             values.parse_history_bytes,
             "auto",
             "The maximum size of the evaluation history, such as 10GB, or off. The oldest evaluations are deleted "
-            "first. auto: with SQLite, so much that 1 GB of the disk stays free, or a tenth of a small one; off with "
+            "first. auto: with SQLite, so much that 2 GB of the disk stay free, or a fifth of a small one; off with "
             "PostgreSQL, whose disk Flagstaff cannot see.",
         )
     )

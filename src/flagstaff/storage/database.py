@@ -1,7 +1,6 @@
 """Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -39,13 +38,6 @@ _touch_history = (
     .where(_layouts.c.id == sa.select(sa.func.min(_layouts.c.id)).scalar_subquery())
     .values(version=_layouts.c.version)
 )
-
-
-class Room(NamedTuple):
-    """How many bytes of a disk something can still take, and how many the disk has."""
-
-    free: int
-    total: int
 
 
 @dataclass
@@ -220,8 +212,8 @@ class Database:
                 await dialect.limit_idle_write(connection)
                 yield connection
 
-    async def find_history_room(self) -> Room | None:
-        """The room for the history: free pages of its file count, which it does not return to the disk.
+    async def find_free_history_bytes(self) -> int | None:
+        """The free pages of the history's file, which it does not return to the disk, in bytes.
 
         None with PostgreSQL, whose disk cannot be seen from here.
         """
@@ -232,8 +224,7 @@ class Database:
                 (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
                 for name in ("freelist_count", "page_size")
             ]
-        disk = shutil.disk_usage(self._directory)
-        return Room(disk.free + pages * size, disk.total)
+        return int(pages * size)
 
     async def try_to_write(self) -> None:
         """Write what changes nothing to both stores, so that `health` knows whether they take writes."""
