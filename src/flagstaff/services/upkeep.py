@@ -39,8 +39,8 @@ class HistoryUpkeep:
     many bytes of the disk are free and how many it has, which are not numbers while that is not known.
 
     `read_clock` reads the database's clock. `passed` returns the time that was seen to pass, by which everything is
-    deleted by age; by default it is the clock's. `roll_up` and `purge` raise Error UNAVAILABLE while the database cannot
-    be reached.
+    deleted by age; by default it is the clock's. `roll_up` and `purge` raise Error UNAVAILABLE while the database
+    cannot be reached.
     """
 
     database: Database
