@@ -128,6 +128,13 @@ TESTS: dict[str, list[str]] = {
     ],
     "work-of-drafts": ["web/test_condition_work.py::test_a_draft_beyond_the_budget_is_refused_at_its_condition"],
     "work-at-once": ["web/test_condition_work.py::test_an_explanation_beyond_the_budget_pauses_between_conditions"],
+    "explanations-at-once": [
+        ("web/test_neighbours.py::test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent_and_another_one_waits"),
+        "processes/test_abandoned_work.py::test_a_playground_ends_when_its_client_leaves",
+    ],
+    "explanations": [
+        "web/explanations/test_explain.py::test_an_explanation_has_a_bound_in_bytes_and_says_what_it_leaves_out"
+    ],
     "lists": ["web/test_neighbours.py::test_a_list_of_long_flags_is_made_in_pieces"],
     "many-users": [
         "web/explanations/test_answer_users.py::test_the_first_flags_are_as_many_as_answers_fit",
