@@ -1,7 +1,8 @@
 """Decides after a run whether an evaluation saw a state older than a change that was confirmed before it began.
 
-The changes of one flag are made by one client, one after the other. A change whose outcome is unknown may be effective
-or not until the next one that was made: both states are allowed.
+The changes of one flag are made one after the other, but for those of one turn, which ask for the same and may be made
+at the same time. A change whose outcome is unknown may be effective or not until the next one that was made: both
+states are allowed. A write that changed nothing is held to the same as one that changed something.
 """
 
 from bisect import bisect_left
@@ -34,17 +35,22 @@ class Violation:
 
 
 def find_violations(
-    toggles: Iterable[Toggle], evaluations: Iterable[Evaluation], *, marks_allowed: bool
+    toggles: Iterable[Toggle],
+    evaluations: Iterable[Evaluation],
+    others: Iterable[Toggle] = (),
+    *,
+    marks_allowed: bool,
 ) -> list[Violation]:
     """All violations, in the order of the evaluations.
 
-    `marks_allowed` excuses answers that are marked as stale; otherwise there may be none.
+    `others` are writes that were to change no flag, and have the revision that they found. `marks_allowed` excuses
+    answers that are marked as stale; otherwise there may be none.
     """
     by_flag = defaultdict(list)
     for toggle in sorted(toggles, key=lambda each: each.started):
         by_flag[toggle.flag].append(toggle)
     registers = [_Register(each) for each in by_flag.values()]
-    revisions = _Revisions([each for changes in by_flag.values() for each in changes])
+    revisions = _Revisions([*(each for changes in by_flag.values() for each in changes), *others])
     found = []
     for evaluation in evaluations:
         if evaluation.status != 200:
@@ -62,13 +68,17 @@ def find_violations(
 
 
 class _Register:
-    """The changes of one flag, one after the other."""
+    """The changes of one flag, in the order in which they began."""
 
     def __init__(self, toggles: Sequence[Toggle]) -> None:
         for before, after in pairwise(toggles):
-            assert before.ended <= after.started, f"{after.flag} was changed by two clients at the same time"
+            is_same_turn = before.turn is not None and before.turn == after.turn
+            assert is_same_turn or before.ended <= after.started, (
+                f"{after.flag} was changed by two clients at the same time"
+            )
         self._toggles = [each for each in toggles if each.outcome is not Outcome.REFUSED]
-        self._made = [place for place, each in enumerate(self._toggles) if each.outcome is Outcome.MADE]
+        made = [place for place, each in enumerate(self._toggles) if each.outcome is Outcome.MADE]
+        self._made = sorted(made, key=lambda place: self._toggles[place].ended)
         self._ends = [self._toggles[place].ended for place in self._made]
 
     def missed_by(self, evaluation: Evaluation) -> Violation | None:
@@ -83,11 +93,13 @@ class _Register:
         return Violation(evaluation, latest, f"{latest.flag} was {'on' if seen else 'off'}")
 
     def _allowed(self, place: int, until: int) -> Collection[bool | None]:
-        states = {self._toggles[place].enabled}
+        latest = self._toggles[place]
+        states = {latest.enabled}
         for each in self._toggles[place + 1 :]:
             if each.started > until or len(states) == 2:
                 break
-            states |= {each.enabled} if each.outcome is Outcome.MADE else {True, False}
+            if latest.turn is None or each.turn != latest.turn:
+                states |= {True, False} if each.enabled is None else {each.enabled}
         return states
 
 

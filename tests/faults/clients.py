@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 from itertools import count
 
+from flagstaff.evaluation.bucketing import bucket
 from tests.faults.histories import Evaluation, History, Outcome, Toggle
 
 IMPATIENCE_SECONDS = 0.5
 LONGEST_SECONDS = 120.0
+BY_RULES = ("equal-rule", "equal-segment")
+"""Flags with a rollout of 1%, which are on for the domain of the clients' users, or off, by a rule or a segment."""
+DOMAIN = "here.test"
 _PER_ADDRESS = 100  # the limit is 200 a minute for each address
 _MOST_WAITING = 60
-_RECONNECT_SECONDS = 0.05
+RECONNECT_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ class Evaluator:
             waiting.add(task)
             await asyncio.wait([task], timeout=IMPATIENCE_SECONDS)
             if task.done() and not task.result():
-                await asyncio.sleep(_RECONNECT_SECONDS)
+                await asyncio.sleep(RECONNECT_SECONDS)
             while len(waiting) >= _MOST_WAITING:
                 _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             waiting = {each for each in waiting if not each.done()}
@@ -118,14 +122,14 @@ class Evaluator:
             connection = self._free.pop() if self._free else await Connection.open(self._port)
         except OSError:
             return False
-        number = next(self._numbers)
-        user = f"{self._name}-{number}"
+        number, user = self._next_user()
         headers = {
             "X-SDK-Key": self._sdk_key,
             "Content-Type": "application/json",
             "X-Forwarded-For": address_of(f"{self._name}/{number // _PER_ADDRESS}"),
         }
-        body = json.dumps({"environment": "production", "context": {"user_id": user}}).encode()
+        context = {"user_id": user, "user_email": f"{user}@{DOMAIN}"}
+        body = json.dumps({"environment": "production", "context": context}).encode()
         started = time.monotonic_ns()
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
@@ -150,6 +154,14 @@ class Evaluator:
             )
         )
         return bool(answer.status)
+
+    def _next_user(self) -> tuple[int, str]:
+        """A user that is in no rollout of 1% of the flags that a rule switches."""
+        while True:
+            number = next(self._numbers)
+            user = f"{self._name}-{number}"
+            if all(bucket(flag, user) for flag in BY_RULES):
+                return number, user
 
 
 class Toggler:
@@ -180,7 +192,7 @@ class Toggler:
         try:
             connection = self._connections.pop(instance, None) or await Connection.open(self._ports[instance])
         except OSError:
-            await asyncio.sleep(_RECONNECT_SECONDS)
+            await asyncio.sleep(RECONNECT_SECONDS)
             return
         started = time.monotonic_ns()
         try:

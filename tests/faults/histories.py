@@ -14,7 +14,11 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """A change of one flag. `enabled` and `revision` are what a change that was made says of itself."""
+    """A change of one flag. `enabled` and `revision` are what a change that was made says of itself.
+
+    Those of one `turn` ask for the same, and may be made at the same time. What they ask for is in `enabled`, if it is
+    known without an answer.
+    """
 
     flag: str
     instance: int
@@ -25,6 +29,7 @@ class Toggle:
     enabled: bool | None = None
     revision: int | None = None
     live_on: str | None = None
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +57,6 @@ class History:
 
     toggles: list[Toggle] = field(default_factory=list)
     evaluations: list[Evaluation] = field(default_factory=list)
+    others: list[Toggle] = field(default_factory=list)
+    """Writes that were to change nothing, which have the revision that they found."""
+    problems: list[str] = field(default_factory=list)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from tests.faults.checker import Violation, find_violations
 from tests.faults.clients import Evaluator, Toggler, count_allowed
 from tests.faults.counts import find_miscounts
+from tests.faults.equals import Equals, Write, make_writes
 from tests.faults.fleet import INSTANCES, LIMIT, Fleet
 from tests.faults.histories import History, Outcome, Toggle
 from tests.faults.listeners import find_unaware, listening
@@ -49,10 +50,14 @@ class Round:
 
 @dataclass
 class Arena:
-    """A fleet with the flags that are toggled: one by all instances in turn, and one by each alone."""
+    """A fleet with the flags that are toggled: one by all instances in turn, and one by each alone.
+
+    `writes` are made at two instances at once.
+    """
 
     fleet: Fleet
     flags: dict[str, Json]
+    writes: list[Write]
     known: list[Toggle]  # the latest changes of each flag
     rounds: int = 0
 
@@ -68,7 +73,8 @@ class Arena:
             revision = int(answer.headers["flagstaff-revision"])
             times = (started, time.monotonic_ns())
             known.append(Toggle(key, 0, *times, 201, Outcome.MADE, enabled=True, revision=revision))
-        return cls(fleet, flags, known)
+        writes, created_flags = await make_writes(fleet.owner, fleet.project, fleet.environment)
+        return cls(fleet, flags, writes, [*known, *created_flags])
 
     async def play(self, nemesis: Nemesis, pace: Pace, *, marks_allowed: bool) -> Round:
         """Run a round."""
@@ -92,7 +98,8 @@ class Arena:
                 ready_seconds = await self._until_ready()
                 await asyncio.sleep(_STEADY_SECONDS)
             problems += await find_unaware(listeners, highest_revision(history.toggles))
-        violations = find_violations(history.toggles, history.evaluations, marks_allowed=marks_allowed)
+        violations = find_violations(history.toggles, history.evaluations, history.others, marks_allowed=marks_allowed)
+        problems += history.problems
         problems += await self._counted(history, prefix, since, dropped)
         problems += await self._limited()
         if ready_seconds is None:
@@ -111,6 +118,10 @@ class Arena:
                 only = {number: port for number, port in ports.items() if key in ("turns", f"only-{number}")}
                 toggler = Toggler(history, key, flag_path(flag), token, only, pause_seconds=pace.toggle_seconds)
                 group.create_task(toggler.run(over.is_set))
+            for place in EVERY_INSTANCE:
+                pair = {number: ports[number] for number in (place, (place + 1) % INSTANCES)}
+                equals = Equals(history, self.writes[place::INSTANCES], token, pair, pause_seconds=pace.toggle_seconds)
+                group.create_task(equals.run(over.is_set))
             for number in range(INSTANCES * _EVALUATORS):
                 instance = number % INSTANCES
                 sdk_key, name = self.fleet.project["sdk_key"], f"{prefix}e{number}"

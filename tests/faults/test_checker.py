@@ -81,6 +81,28 @@ def test_a_state_that_returned_is_told_apart_by_its_revision() -> None:
     assert not violates(*history, evaluation(41, 42, on=True, revision=4))
 
 
+def test_writes_of_one_turn_are_held_to_the_first_answer_of_any_of_them() -> None:
+    history = (toggle(10, 40, to=False, turn=1), toggle(11, 20, to=False, turn=1), toggle(12, 60, to=False, turn=1))
+    assert violates(*history, evaluation(21, 22, on=True))
+    assert not violates(*history, evaluation(21, 22, on=False))
+    assert not violates(*history, evaluation(15, 22, on=True))
+
+
+def test_a_write_of_unknown_outcome_is_in_doubt_only_until_one_of_its_turn_was_made() -> None:
+    doubtful = toggle(10, 20, to=False, turn=1, outcome=Outcome.UNKNOWN)
+    assert not violates(doubtful, evaluation(21, 22, on=True))
+    assert not violates(doubtful, evaluation(21, 22, on=False))
+    assert violates(doubtful, toggle(30, 40, to=False, turn=1), evaluation(41, 42, on=True))
+    assert violates(toggle(30, 40, to=False, turn=1), doubtful, evaluation(41, 42, on=True))
+
+
+def test_a_write_that_changed_nothing_has_a_revision_that_later_answers_have_too() -> None:
+    found = replace(toggle(10, 20, to=True, revision=5), flag="other")
+    for revision, count in ((4, 1), (5, 0)):
+        seen = evaluation(21, 22, on=True, revision=revision)
+        assert len(find_violations([CREATED], [seen], [found], marks_allowed=True)) == count
+
+
 def test_a_marked_answer_is_excused_only_where_marks_are_allowed() -> None:
     history = (toggle(10, 20, to=False), evaluation(21, 22, on=True, stale="3"))
     assert not violates(*history)
