@@ -153,3 +153,20 @@ async def test_after_a_restart_of_postgresql_both_hear_of_each_other_again(
     for wanted in (False, True):
         assert (await pair.ada.post(f"{flag_path(pair.flag)}/toggle")).status_code == 200
         assert await pair.is_on_at_second() is wanted
+
+
+async def test_a_key_that_is_revoked_while_an_instance_is_paused_names_the_one_that_may_still_accept_it(
+    pair: Pair,
+) -> None:
+    keys = f"/api/projects/{pair.project['id']}/sdk-keys"
+    wanted = {"name": "Leaked", "environment": "production", "kind": "server"}
+    made = await pair.ada.post(keys, json=wanted)
+    assert (made.status_code, made.headers["flagstaff-live-on"]) == (201, "2/2")
+    pair.second.signal(signal.SIGSTOP)
+    try:
+        revoked = await pair.ada.delete(f"{keys}/{made.json()['id']}")
+    finally:
+        pair.second.signal(signal.SIGCONT)
+    assert (revoked.status_code, revoked.headers["flagstaff-live-on"]) == (204, "1/2")
+    assert revoked.headers["flagstaff-missing"] == "second"
+    assert int(revoked.headers["flagstaff-revision"]) > int(made.headers["flagstaff-revision"])

@@ -51,6 +51,8 @@ class Snapshots:
         self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}  # loads that have not begun
         self._unfinished: defaultdict[UUID, set[asyncio.Task[None]]] = defaultdict(set)  # every project's loads
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
+        self._comparing: dict[UUID, asyncio.Task[int | None]] = {}  # comparisons that have not begun
+        self._turns: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()  # of comparisons
         self.stale: set[UUID] = set()
         """The projects whose latest load failed, so they may serve an old state. `retry` loads them again."""
 
@@ -120,11 +122,23 @@ class Snapshots:
         """Serve what is committed to a project, whether or not this process has been told of it.
 
         Only what differs is loaded. Returns the project's revision, whose changes are all served; None if it has no
-        environments or does not exist.
+        environments or does not exist. Callers share a comparison that has not begun.
 
         Raises:
             Error: As `refresh`.
         """
+        task = self._comparing.get(project_id)
+        if task is None or task.done():
+            task = self._comparing[project_id] = self._supervisor.spawn("compare", self._compare_in_turn(project_id))
+        return await asyncio.shield(task)
+
+    async def _compare_in_turn(self, project_id: UUID) -> int | None:
+        lock = self._turns.get(project_id) or self._turns.setdefault(project_id, asyncio.Lock())
+        async with lock:
+            del self._comparing[project_id]  # later callers may need changes that this comparison does not see
+            return await self._compare(project_id)
+
+    async def _compare(self, project_id: UUID) -> int | None:
         committed = await self._load_revisions(project_id)
         await self._finish_loads(project_id)
         revision = max((each.project for each in committed.values()), default=None)

@@ -143,6 +143,7 @@ class Instances:
         self._caught_up = asyncio.Event()  # everything was loaded once in this session: questions are answered
         self._questions = count(1)
         self._open_questions: dict[str, _Question] = {}
+        self._answering: set[tuple[str, str]] = set()  # the askers and numbers of questions
 
     async def follow(self) -> None:
         """Apply the others' changes, answer their questions and renew the lease until the connection is lost.
@@ -356,8 +357,12 @@ class Instances:
                 self._reporting.note_change()
                 whole = environment_id == _WHOLE_PROJECT
                 self._serving.begin_refresh(UUID(project_id), None if whole else UUID(environment_id))
-            case ["question", asker, number, project_id]:
-                self._start_task("answer", self._answer(asker, number, UUID(project_id)))
+            case ["question", asker, number, project_id] if (asker, number) not in self._answering:
+                answer = self._answer(asker, number, UUID(project_id))
+                self._answering.add((asker, number))
+                self._start_task("answer", answer)
+            case ["question", *_]:
+                return  # it was asked again while the answer is being found
             case ["answer", instance, asker, number]:
                 question = self._open_questions.get(number) if asker == own else None
                 if question:
@@ -367,10 +372,11 @@ class Instances:
 
     async def _answer(self, asker: str, number: str, project_id: UUID) -> None:
         """Answer that this instance serves the project's committed state; if it does not, send nothing."""
-        if not self._caught_up.is_set():
-            return  # it may have missed changes; the question is asked again
         try:
-            if await self._serving.is_served(project_id) and self._caught_up.is_set():
+            # Unless it has caught up, it may have missed changes; the question is asked again.
+            if self._caught_up.is_set() and await self._serving.is_served(project_id) and self._caught_up.is_set():
                 await self._feed.send(f"answer {self._member.id} {asker} {number}")
         except (Error, *dialect.RAW_ERRORS) as error:
             log.warning("answer_not_sent", error=type(error).__name__)  # the connection is made again
+        finally:
+            self._answering.discard((asker, number))
