@@ -140,19 +140,22 @@ class Snapshots:
 
     async def _compare(self, project_id: UUID) -> int | None:
         committed = await self._load_revisions(project_id)
-        await self._finish_loads(project_id)
-        revision = max((each.project for each in committed.values()), default=None)
-        loaded = self.loaded.get(project_id)
-        if loaded is None or revision is None:
-            if revision is None or self._keys_read_at.get(project_id) != revision:
-                await self.refresh(project_id)
-            return revision
-        revisions = {key: each.environment for key, each in committed.items()}
+        if self._lacking(project_id, committed):
+            await self._finish_loads(project_id)
+            if lacking := self._lacking(project_id, committed):
+                await self.refresh(project_id, lacking.pop() if len(lacking) == 1 else None)
+        return _revision_of(committed)
+
+    def _lacking(self, project_id: UUID, committed: Mapping[UUID, Revision]) -> set[UUID | None]:
+        """The environments that are served in an older state than these revisions; None stands for the project."""
+        revision, loaded = _revision_of(committed), self.loaded.get(project_id)
+        if revision is None:
+            return {None}
+        if loaded is None:
+            return set() if self._keys_read_at.get(project_id, -1) >= revision else {None}
         served = {each.environment_id: each.revision for each in loaded.environments.values()}
-        differing = {key for key, _ in revisions.items() ^ served.items()}
-        if differing:
-            await self.refresh(project_id, differing.pop() if len(differing) == 1 else None)
-        return revision
+        older = {key for key, each in committed.items() if served.get(key, -1) < each.environment}
+        return {*older, *(served.keys() - committed.keys())}
 
     async def is_served(self, project_id: UUID) -> bool:
         """Return whether this instance serves what is committed to a project, after it has loaded what it lacked."""
@@ -236,7 +239,7 @@ class Snapshots:
         if hashes is None:
             self._put(project_id, None)
             return
-        self._keys_read_at[project_id] = max((each.project for each in revisions.values()), default=0)
+        self._keys_read_at[project_id] = _revision_of(revisions) or 0
         for observer in self._key_observers:
             observer(project_id, hashes)
 
@@ -249,3 +252,8 @@ class Snapshots:
             self.loaded[project_id] = snapshot
         for observer in self._observers:
             observer(project_id, snapshot)
+
+
+def _revision_of(committed: Mapping[UUID, Revision]) -> int | None:
+    """The project's revision; None if there are no environments to read it with."""
+    return max((each.project for each in committed.values()), default=None)
