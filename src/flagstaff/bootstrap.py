@@ -72,6 +72,7 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.cleanup import Cleanup
 from flagstaff.services.clones import Clones
 from flagstaff.services.comparisons import Comparisons
+from flagstaff.services.condition_work import ConditionWork
 from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.copies import Copies
 from flagstaff.services.deliveries import Deliveries, Delivery
@@ -347,6 +348,7 @@ class Flagstaff:
             copies=Copies(self.database, now, flags, rules),
             bulk_actions=BulkActions(self.database, now),
             favourites=Favourites(self.database, now),
+            condition_work=ConditionWork(self.database, flags.work.quota),
             saved_views=SavedViews(self.database, now, views_per_project(settings.max_views_per_project)),
             events=self._events,
             segments=segments,

@@ -181,6 +181,29 @@ async def store_hard_rules(flagstaff: Flagstaff, environment: Json, count: int, 
     return {"id": str(flag.id), "key": flag.key, "name": flag.name}
 
 
+async def test_members_see_what_uses_the_budget(ada: Caller, eve: Caller, environment: Json) -> None:
+    path = f"{environment_path(environment)}/condition-work"
+    assert (await eve.get(path)).status_code == 404
+    assert (await ada.get(path)).json() == {
+        "budget": 1000,
+        "work": 0,
+        "setting": SETTING,
+        "flags": [],
+        "segments": [],
+    }
+    await ada.create_segment({"id": environment["project_id"]}, key="gold", conditions=[CHEAP])
+    for key, conditions in (("a", [CHEAP_EMAIL]), ("b", [MATCHES]), ("c", [])):
+        await ada.create_rule(await ada.create_flag(environment, key=key), **rule(*conditions))
+    flag = await ada.create_flag(environment, key="d")
+    await ada.create_rule(flag, rule_type="segment", rule_value="gold")
+
+    found = (await ada.get(path)).json()
+
+    assert [each["key"] for each in found["flags"]] == ["b", "a", "c", "d"]
+    assert [each["key"] for each in found["segments"]] == ["gold"]
+    assert found["flags"][0]["work"] < found["work"] < found["budget"]
+
+
 async def test_what_is_above_the_budget_already_is_evaluated_and_may_not_grow(
     ada: Caller, project: Json, environment: Json, flagstaff: Flagstaff
 ) -> None:

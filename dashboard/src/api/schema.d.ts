@@ -1380,6 +1380,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/condition-work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Condition Work
+         * @description How much of its budget the conditions of an environment use, and which flags and segments use most.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["get_condition_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/views": {
         parameters: {
             query?: never;
@@ -3116,6 +3138,34 @@ export interface components {
             actual: unknown;
             /** Holds */
             holds: boolean;
+        };
+        /**
+         * ConditionWorkOut
+         * @description What the conditions of an environment cost an evaluation at worst, in microseconds, and the budget.
+         */
+        ConditionWorkOut: {
+            /** Budget */
+            budget: number;
+            /**
+             * Work
+             * @description More than the budget only for what is older than the budget.
+             */
+            work: number;
+            /**
+             * Setting
+             * @description The setting of the budget, which the operator can raise.
+             */
+            setting: string;
+            /**
+             * Flags
+             * @description The 20 flags whose rules cost most, without their segments.
+             */
+            flags: components["schemas"]["PartOut"][];
+            /**
+             * Segments
+             * @description The 20 segments that cost most, of those that rules name.
+             */
+            segments: components["schemas"]["PartOut"][];
         };
         /**
          * ConnectionOut
@@ -5010,6 +5060,16 @@ export interface components {
          * @enum {string}
          */
         Part: "details" | "state" | "rollout" | "rules" | "variants" | "prerequisites";
+        /**
+         * PartOut
+         * @description What a flag's rules, or a segment, cost by themselves, in microseconds.
+         */
+        PartOut: {
+            /** Key */
+            key: string;
+            /** Work */
+            work: number;
+        };
         /**
          * PasskeyLogin
          * @description The browser's answer for a passkey.
@@ -13046,6 +13106,74 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The access token is missing, malformed or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description Your role in the project, or your access token, does not have the `permission`; a second factor is demanded, and your account has none; only administrators, or only people, can do this; registration is closed; the account is deactivated; or it can be opened only at its identity provider. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The resource does not exist or is not yours. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The rate limit is exceeded; `Retry-After` is the number of seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            /** @description The database cannot be reached, or not every instance has confirmed the change. With `Retry-After` nothing was changed; try again after that many seconds. Without it the change may be stored: read before you repeat. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_condition_work: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConditionWorkOut"];
+                };
             };
             /** @description The access token is missing, malformed or expired. */
             401: {

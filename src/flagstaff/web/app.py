@@ -26,6 +26,7 @@ from flagstaff.services.changes import Changes
 from flagstaff.services.cleanup import Cleanup
 from flagstaff.services.clones import Clones
 from flagstaff.services.comparisons import Comparisons
+from flagstaff.services.condition_work import ConditionWork
 from flagstaff.services.confirmations import Confirmations
 from flagstaff.services.copies import Copies
 from flagstaff.services.environments import Environments
@@ -78,6 +79,7 @@ from flagstaff.web.management import (
     changes,
     cleanup,
     comparisons,
+    condition_work,
     copies,
     environments,
     events,
@@ -161,6 +163,7 @@ class State:
     copies: Copies
     bulk_actions: BulkActions
     favourites: Favourites
+    condition_work: ConditionWork
     saved_views: SavedViews
     events: Events
     segments: Segments
@@ -223,6 +226,7 @@ def create_api() -> FastAPI:
         flags,
         bulk_actions,
         favourites,
+        condition_work,
         saved_views,
         project_flags,
         cleanup,
