@@ -298,7 +298,14 @@ class Flagstaff:
         self._export_figures()
         tokens = Tokens(secret_key)
         self.sessions = Sessions(self.database, now, tokens)
-        self.accounts = Accounts(self.database, now, self._passwords, self.sessions, self._mail_reset_token)
+        self.accounts = Accounts(
+            self.database,
+            now,
+            self._passwords,
+            self.sessions,
+            self._mail_reset_token,
+            accepts_common_passwords=settings.accepts_common_passwords,
+        )
         self.administrators = Administrators(self.database, now)
         self._managed_keys = ManagedKeys(self.database, now, sdk_keys_per_project(settings.max_sdk_keys_per_project))
         self.exports = Exports(self.database)

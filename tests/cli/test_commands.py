@@ -102,7 +102,8 @@ def test_it_migrates_up_down_and_up_again(folder: Path) -> None:
     assert run("migrate").stdout.splitlines() == up
 
 
-def test_what_no_account_can_have_is_refused(folder: Path) -> None:
+def test_what_no_account_can_have_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLAGSTAFF_COMMON_PASSWORDS", "refuse")
     for email, password, field in (
         ("ada", PASSWORD, "email"),
         ("=?us-ascii?q?ada=0d=0a?=@example.com", PASSWORD, "email"),

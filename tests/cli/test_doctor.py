@@ -63,6 +63,21 @@ def test_a_setting_that_is_wrong_is_all_that_is_said() -> None:
     assert found["settings"]["found"].startswith("FLAGSTAFF_PORT must be")
 
 
+def test_it_says_whether_common_passwords_are_accepted(tmp_path: Path) -> None:
+    public = {"FLAGSTAFF_DATA_DIR": str(tmp_path / "data"), "FLAGSTAFF_PUBLIC_URL": "https://flags.example.com"}
+    for environ, status, said in (
+        ({"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")}, "OK", "common ones are accepted: only this machine"),
+        (public, "OK", "common ones are refused (FLAGSTAFF_COMMON_PASSWORDS=auto)"),
+        (
+            {**public, "FLAGSTAFF_COMMON_PASSWORDS": "accept"},
+            "WARN",
+            "common ones are accepted, although others can reach the server",
+        ),
+    ):
+        found = examine(environ)["passwords"]
+        assert (found["status"], found["found"].startswith(said)) == (status, True), found
+
+
 def test_nothing_is_created_where_nothing_exists(tmp_path: Path) -> None:
     found = examine({"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")})
     assert {found[check]["status"] for check in ("data directory", "secret key", "database")} == {"WARN"}

@@ -72,7 +72,7 @@ def sqlite(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> S
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server(chromium: str, sqlite: Store) -> AsyncIterator[ServerProcess]:
     """A running server. A module whose tests need other settings overrides this fixture."""
-    async with ServerProcess(sqlite, UNLIMITED) as started:
+    async with ServerProcess(sqlite, {**UNLIMITED, "FLAGSTAFF_COMMON_PASSWORDS": "refuse"}) as started:
         yield started
 
 

@@ -36,7 +36,7 @@ class TestWhereItIsClosed:
 async def test_a_common_password_is_refused_at_its_field(visitor: Person) -> None:
     await visitor.page.goto("/register")
     for password, reason in (
-        ("iloveyou", "Is one of the passwords that attackers try first; choose another"),
+        ("iloveyou", "This password is too common. Choose another."),
         (visitor.email, "Must not be your email address; choose another"),
     ):
         await visitor.fill(Email=visitor.email, Password=password)

@@ -126,7 +126,7 @@ async def test_a_changed_password_signs_out_every_other_browser_and_not_this_one
 
     await ada.fill(Current_password="not the password", New_password="password123")
     await ada.press("Change password")
-    await ada.sees("Is one of the passwords that attackers try first; choose another")
+    await ada.sees("This password is too common. Choose another.")
     await ada.fill(New_password="a better password")
     await ada.press("Change password")
     await ada.sees("Is not your current password")

@@ -6,7 +6,7 @@ export const accounts = {
   password: "Password",
   newPassword: "New password",
   currentPassword: "Current password",
-  passwordHint: "At least 8 characters; common passwords are refused",
+  passwordHint: "At least 8 characters. Avoid common passwords: attackers try them first.",
   heading: "Your account",
   changePassword: "Change password",
   changePasswordIntro: "All other devices will be signed out, and unused reset links will stop working.",

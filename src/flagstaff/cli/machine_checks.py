@@ -5,7 +5,6 @@ import resource
 import shutil
 import stat
 from collections.abc import Iterator
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from flagstaff.cli.progress import spell_size
 from flagstaff.domain.errors import Error
 from flagstaff.evaluation import loops
 from flagstaff.runtime.descriptors import RESERVE
-from flagstaff.settings import Settings
+from flagstaff.settings import Settings, is_loopback
 from flagstaff.storage.data_directory import DataDirectory
 
 _MIN_KEY_CHARACTERS = 32
@@ -33,6 +32,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
     yield _descriptors(settings.max_connections + RESERVE)
     yield _public_url(settings)
     yield _trusted_proxies(settings)
+    yield _common_passwords(settings)
     yield _evaluation()
 
 
@@ -128,9 +128,9 @@ def _public_url(settings: Settings) -> Finding:
     host = parts.hostname or ""
     if host in _UNSPECIFIED:
         return fail(check, f"{url} is not an address that a browser can open", "Set FLAGSTAFF_PUBLIC_URL.")
-    if _is_loopback(host):
+    if is_loopback(host):
         advice = "Mails contain links to it. Set FLAGSTAFF_PUBLIC_URL to the address that people open."
-        return ok(check, url) if _is_loopback(settings.host) and not settings.smtp else warn(check, url, advice)
+        return ok(check, url) if is_loopback(settings.host) and not settings.smtp else warn(check, url, advice)
     if parts.scheme == "http":
         return warn(check, url, "Passwords and tokens are sent unencrypted. Put a proxy with TLS in front: https://…")
     return ok(check, url)
@@ -151,11 +151,18 @@ def _trusted_proxies(settings: Settings) -> Finding:
     return ok(check, "none")
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _common_passwords(settings: Settings) -> Finding:
+    check, chosen = "passwords", settings.common_passwords
+    if not settings.accepts_common_passwords:
+        return ok(check, f"common ones are refused (FLAGSTAFF_COMMON_PASSWORDS={chosen})")
+    if not settings.is_local:
+        return warn(
+            check,
+            "common ones are accepted, although others can reach the server",
+            "Set FLAGSTAFF_COMMON_PASSWORDS=refuse: attackers try them first.",
+        )
+    reach = "only this machine can reach the server"
+    return ok(check, f"common ones are accepted: {reach} (FLAGSTAFF_COMMON_PASSWORDS={chosen})")
 
 
 def _evaluation() -> Finding:

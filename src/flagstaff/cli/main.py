@@ -49,7 +49,7 @@ def main() -> None:
     try:
         app()
     except (SettingsError, Error) as error:
-        reasons = "".join(f" {each.field} {each.message}." for each in getattr(error, "fields", ()))
+        reasons = "".join(f" {each}" for each in getattr(error, "fields", ()))
         sys.exit(f"flagstaff: {error}{reasons}")
 
 

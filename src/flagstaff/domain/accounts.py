@@ -70,15 +70,14 @@ def email_identity(email: str) -> str:
 
 
 def check_password(value: str) -> str:
-    """A password that may be set: 8 to 1,024 characters, any Unicode, and not a common one."""
-    check_length(check_text(value), PASSWORD_MIN_LENGTH, PASSWORD_MAX_LENGTH)
+    """A password that may be set: 8 to 1,024 characters, any Unicode."""
+    return check_length(check_text(value), PASSWORD_MIN_LENGTH, PASSWORD_MAX_LENGTH)
+
+
+def refuse_common_password(email: str, value: str) -> None:
+    """Refuse a common password, and one that is its account's email address or the part before the @."""
     if is_common(value) or _says_only(value, _PRODUCT):
-        raise ValueError("is one of the passwords that attackers try first; choose another")
-    return value
-
-
-def check_password_of(email: str, value: str) -> None:
-    """Refuse a password that is its account's email address or the part before the @."""
+        raise ValueError("This password is too common. Choose another.")
     if _says_only(value, email) or _says_only(value, email.rpartition("@")[0]):
         raise ValueError("must not be your email address; choose another")
 

@@ -30,6 +30,10 @@ class FieldError:
     field: str
     message: str
 
+    def __str__(self) -> str:
+        """Both as a sentence. A message that is a sentence itself needs no field."""
+        return self.message if self.message.endswith(".") else f"{self.field} {self.message}."
+
 
 class Error(Exception):
     """An error that is reported to the caller; `message` never contains a secret, SQL or a path."""

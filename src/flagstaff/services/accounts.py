@@ -10,7 +10,7 @@ from flagstaff.domain.accounts import (
     RESET_LIFETIME,
     RESET_MAILS_PER_LIFETIME,
     Account,
-    check_password_of,
+    refuse_common_password,
 )
 from flagstaff.domain.changes import COMMAND_LINE, Actor
 from flagstaff.domain.errors import Code, Error, invalid_field
@@ -36,6 +36,7 @@ class Accounts:
     passwords: Passwords
     sessions: Sessions
     mail_reset_token: Callable[[str, str], Awaitable[None]]  # called with the email and the token
+    accepts_common_passwords: bool = False
 
     async def register(self, *, email: str, password: str, invitation: str | None = None, client: str = "") -> Account:
         """Create an account, which becomes a member of a project if the token of its invitation is given.
@@ -43,10 +44,10 @@ class Accounts:
         The first account of an instance is its administrator.
 
         Raises:
-            Error: CONFLICT if the email is taken, INVALID if the password is the email or the invitation is not valid
+            Error: CONFLICT if the email is taken, INVALID if the password is common or the invitation is not valid
                 for it.
         """
-        _check_password_of(email, password, field="password")
+        self._check_password(email, password, field="password")
         if invitation is not None:  # before the expensive hash
             async with self.database.read() as connection:
                 await find_invitation(connection, invitation, email, self.now(), field="invitation")
@@ -86,10 +87,10 @@ class Accounts:
         Returns the account and the token of a new session.
 
         Raises:
-            Error: UNAUTHENTICATED when `current` is not the current password; INVALID when `new` is the email.
+            Error: UNAUTHENTICATED when `current` is not the current password; INVALID when `new` is common.
         """
         account = await self.get_own_account(actor)
-        _check_password_of(account.email, new, field="new_password")
+        self._check_password(account.email, new, field="new_password")
         if not await self.passwords.verify(current, account.password_hash, client=client):
             raise wrong_password()
         password_hash = await self.passwords.hash(new, client=client)
@@ -139,14 +140,14 @@ class Accounts:
 
         Raises:
             Error: INVALID, with the same text for an unknown, used or expired token, or naming the field when the
-                password is the email.
+                password is common.
         """
         async with self.database.read() as connection:
             owner_id = await accounts.find_reset_account(connection, hash_token(token), self.now())
             owner = await accounts.find_account(connection, owner_id) if owner_id else None
         if owner is None:
             raise _invalid_reset()  # before the expensive hash
-        _check_password_of(owner.email, new_password, field="newPassword")
+        self._check_password(owner.email, new_password, field="newPassword")
         password_hash = await self.passwords.hash(new_password, client=client)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -167,7 +168,7 @@ class Accounts:
 
     async def set_password(self, *, email: str, password: str) -> Account:
         """The same from the command line, for the account with this email; raises Error NOT_FOUND, INVALID."""
-        _check_password_of(email, password, field="password")
+        self._check_password(email, password, field="password")
         password_hash = await self.passwords.hash(password)
         async with self.database.transaction() as transaction:
             account = await accounts.find_account_by_email(transaction.connection, email)
@@ -177,6 +178,14 @@ class Accounts:
             now = self.now()
             await replace_password(transaction, COMMAND_LINE, account, password_hash, action, now, ends_tokens=True)
         return account
+
+    def _check_password(self, email: str, password: str, *, field: str) -> None:
+        if self.accepts_common_passwords:
+            return
+        try:
+            refuse_common_password(email, password)
+        except ValueError as error:
+            raise invalid_field(field, str(error)) from None
 
     async def purge(self, now: datetime | None = None) -> None:
         """Delete the sessions and ended tokens that have expired, and clients that have not logged in for 90 days.
@@ -188,13 +197,6 @@ class Accounts:
             await sessions.delete_expired(transaction.connection, now)
             await accounts.delete_ended_tokens(transaction.connection, now)
             await accounts.delete_clients(transaction.connection, now - KNOWN_CLIENT_LIFETIME)
-
-
-def _check_password_of(email: str, password: str, *, field: str) -> None:
-    try:
-        check_password_of(email, password)
-    except ValueError as error:
-        raise invalid_field(field, str(error)) from None
 
 
 def _invalid_reset() -> Error:

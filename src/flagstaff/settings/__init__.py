@@ -2,6 +2,7 @@
 
 from flagstaff.settings.model import SettingRow, Settings, SettingsError
 from flagstaff.settings.values import (
+    CommonPasswords,
     HistoryAttributes,
     IPNetwork,
     LogFormat,
@@ -9,9 +10,11 @@ from flagstaff.settings.values import (
     Registration,
     SmtpServer,
     WhenCutOff,
+    is_loopback,
 )
 
 __all__ = [
+    "CommonPasswords",
     "HistoryAttributes",
     "IPNetwork",
     "LogFormat",
@@ -22,4 +25,5 @@ __all__ = [
     "SettingsError",
     "SmtpServer",
     "WhenCutOff",
+    "is_loopback",
 ]

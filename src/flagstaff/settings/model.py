@@ -14,6 +14,7 @@ from flagstaff.settings.clickhouse import parse_clickhouse_table, parse_clickhou
 from flagstaff.settings.providers import Provider, parse_providers
 from flagstaff.settings.valkey import parse_valkey_url
 from flagstaff.settings.values import (
+    CommonPasswords,
     HistoryAttributes,
     IPNetwork,
     LogFormat,
@@ -294,6 +295,15 @@ class Settings:
             "invitations can. Administrators can change it while the server runs.",
         )
     )
+    common_passwords: CommonPasswords = field(
+        metadata=_read_by(
+            values.choice_parser(CommonPasswords),
+            "auto",
+            "Whether new passwords may be among the most common, or the account's email: accept, refuse, or auto: "
+            "accept while only this machine can reach the server, which listens on loopback, has its public URL there "
+            "and trusts no proxy.",
+        )
+    )
     oidc_providers: tuple[Provider, ...] = field(
         repr=False,
         metadata=_read_by(
@@ -375,6 +385,17 @@ class Settings:
             read[setting.name] = _value(setting, given, read)
         _refuse_unknown_names(given)
         return cls(**read)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the server, as far as the settings say."""
+        addresses = (self.host, urlsplit(self.public_url).hostname or "")
+        return all(map(values.is_loopback, addresses)) and not self.trusted_proxies
+
+    @property
+    def accepts_common_passwords(self) -> bool:
+        """Whether a new password may be a common one."""
+        return self.is_local if self.common_passwords == "auto" else self.common_passwords == "accept"
 
     def quotas(self) -> dict[str, int]:
         """The settings that limit how much of something there may be, by their variables."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.headerregistry import Address
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -19,6 +19,7 @@ IPNetwork = IPv4Network | IPv6Network
 Security = Literal["none", "starttls", "tls"]
 LogFormat = Literal["auto", "json", "console"]
 Registration = Literal["open", "closed"]
+CommonPasswords = Literal["auto", "accept", "refuse"]
 HistoryAttributes = Literal["all", "used", "none"]
 WhenCutOff = Literal["serve", "refuse"]
 
@@ -70,6 +71,14 @@ def parse_host(text: str) -> str:
     if not _HOST.fullmatch(text):
         raise ValueError(f"must be an IP address or a host name, not {text!r}")
     return text
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or a name of a host always means this machine; names are not looked up."""
+    try:
+        return bool(ip_address(host).is_loopback)
+    except ValueError:
+        return host == "localhost"
 
 
 def whole_number_parser(minimum: int, maximum: int) -> Callable[[str], int]:

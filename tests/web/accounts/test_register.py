@@ -15,7 +15,7 @@ EMAIL_ADVICE = "must be an email address such as ada@example.com"
 
 ENCODED_WORD = "must not contain an encoded word (=?…?=); write the address itself"
 
-COMMON = "is one of the passwords that attackers try first; choose another"
+COMMON = "This password is too common. Choose another."
 
 
 async def register(client: Caller, **values: Any) -> Any:
@@ -64,6 +64,7 @@ async def test_an_invalid_email_is_refused(client: Caller) -> None:
         assert field_errors(await register(client, email=email)) == {"email": message}
 
 
+REFUSE = {"FLAGSTAFF_COMMON_PASSWORDS": "refuse"}
 NO_PASSWORDS = [
     ("1234567", "must be at least 8 characters long"),
     ("é" * 7, "must be at least 8 characters long"),
@@ -80,6 +81,7 @@ NO_PASSWORDS = [
 ]
 
 
+@pytest.mark.parametrize("environ", [REFUSE])
 async def test_an_invalid_password_is_refused_and_not_repeated(client: Caller) -> None:
     for password, message in NO_PASSWORDS:
         answer = await register(client, password=password)

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.support.api import Caller, field_errors
 from tests.support.clock import Clock
@@ -46,6 +47,7 @@ async def test_an_unknown_token_is_refused(client: Caller) -> None:
         assert (answer.status_code, answer.json()["detail"]) == (400, NOT_VALID)
 
 
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_COMMON_PASSWORDS": "refuse"}])
 async def test_a_refused_password_spends_nothing(ada: Caller, client: Caller, request_reset: RequestReset) -> None:
     token = await request_reset()
 
