@@ -815,8 +815,9 @@ def _require_configuration(settings: Settings) -> None:
 
 
 async def _migrate(settings: Settings) -> None:
-    for revision in await migrate(settings.database_url, settings.data_dir):
-        log.info("migrated", revision=revision)
+    done = await migrate(settings.database_url, settings.data_dir)
+    if done:
+        log.info("migrated", revision=done[-1], migrations=len(done))
 
 
 def _gather_spools(settings: Settings, workers: int) -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from importlib.metadata import version
@@ -146,6 +147,17 @@ def test_on_a_terminal_entries_are_readable_unless_json_is_wanted() -> None:
     configure_logging("json", terminal)
     structlog.get_logger().info("hello")
     assert terminal.getvalue().splitlines()[-1].startswith("{")
+
+
+@pytest.mark.usefixtures("stream")
+@given(st.text())
+def test_on_a_terminal_a_path_cannot_contain_control_characters(path: str) -> None:
+    terminal = Terminal()
+    configure_logging("console", terminal)
+    structlog.get_logger().info("request", method="GET", path=path, status=200, milliseconds=1.2)
+    logging.getLogger("somebody.else").info("request")
+    assert terminal.getvalue().count("\n") == 2
+    assert re.sub(r"\x1b\[\d*m", "", terminal.getvalue().replace("\n", "")).isprintable()
 
 
 def test_without_a_terminal_entries_are_json_unless_text_is_requested(stream: io.StringIO) -> None:

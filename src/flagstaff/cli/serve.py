@@ -1,18 +1,16 @@
 """`flagstaff serve`: one process, or several workers under a parent."""
 
 import signal
-import sys
 from functools import partial
 
 import structlog
 from rich.markup import escape
 
-from flagstaff import __version__
 from flagstaff.cli import server
+from flagstaff.cli.greeting import greet, is_first_start
 from flagstaff.cli.listeners import listen
 from flagstaff.cli.otel import require_sdk
 from flagstaff.cli.workers import serve_with_workers
-from flagstaff.evaluation import loops
 from flagstaff.runtime.cores import usable_cores
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
@@ -41,31 +39,23 @@ def serve(settings: Settings, open_telemetry: OpenTelemetry | None) -> None:
         require_sdk()
     workers = usable_cores() if settings.workers == "auto" else settings.workers
 
-    def greet(port: int) -> None:
+    is_first = is_first_start(settings)
+
+    def say_served(port: int) -> None:
         _warn(settings)
-        _greet(settings, port, workers)
+        greet(settings, port, workers, is_first=is_first)
 
     signals = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup, the server outlives its terminal
         signals.append(signal.SIGHUP)
     if workers == 1:
         listener = partial(listen, settings.host, settings.port)
-        server.run(settings, listener, signals, greet, open_telemetry=open_telemetry)
+        server.run(settings, listener, signals, say_served, open_telemetry=open_telemetry)
     else:
-        serve_with_workers(settings, workers, signals, greet, open_telemetry)
+        serve_with_workers(settings, workers, signals, say_served, open_telemetry)
 
 
 def _warn(settings: Settings) -> None:
     """Warn about settings that are allowed but probably not intended."""
     if "://0.0.0.0" in settings.public_url or "://[::]" in settings.public_url:
         log.warning("public_url_is_no_address", url=settings.public_url, advice="set FLAGSTAFF_PUBLIC_URL")
-
-
-def _greet(settings: Settings, port: int, workers: int) -> None:
-    url = settings.public_url if settings.port else f"http://{settings.host}:{port}"
-    evaluation = "compiled" if loops.WHY_NOT_COMPILED is None else "in Python"
-    log.info("serving", url=url, host=settings.host, port=port, workers=workers, evaluation=evaluation)
-    store = "PostgreSQL" if settings.database_url else f"SQLite in {settings.data_dir}"
-    means = store if workers == 1 else f"{store}, {workers} workers"
-    sys.stdout.write(f"Flagstaff {__version__} serves on {url} ({means}). Ctrl-C stops it.\n")
-    sys.stdout.flush()

@@ -19,6 +19,9 @@ _SECRET_VALUE = re.compile(
     re.IGNORECASE,
 )
 _MAX_DEPTH = 6
+_BAD_REQUEST = 400
+_TIME = "%H:%M:%S"
+_SHORT: dict[str, Any] = {"pad_level": False, "pad_event_to": 0}
 
 
 def configure_logging(
@@ -26,7 +29,7 @@ def configure_logging(
 ) -> None:
     """Write all entries to `stream`, by default standard error, with the number of the worker, if any.
 
-    They are JSON lines or readable text; `auto` uses readable text on a terminal.
+    They are JSON lines or readable text; `auto` uses readable text on a terminal. There, entries are short.
     """
 
     def add_worker(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -40,13 +43,17 @@ def configure_logging(
         # Strings are shown as their repr, so that clients cannot send control characters to the terminal. Tracebacks
         # are plain, because rich ones show local variables, which may be secrets.
         renderer = structlog.dev.ConsoleRenderer(
-            colors=on_terminal, repr_native_str=True, exception_formatter=structlog.dev.plain_traceback
+            colors=on_terminal,
+            repr_native_str=True,
+            exception_formatter=structlog.dev.plain_traceback,
+            **(_SHORT if on_terminal else {}),
         )
+    is_short = on_terminal and not isinstance(renderer, structlog.processors.JSONRenderer)
     beginnings: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.TimeStamper(fmt=_TIME if is_short else "iso", utc=not is_short),
         *([add_worker] if worker is not None else []),
     ]
     structlog.configure(
@@ -67,6 +74,7 @@ def configure_logging(
                 structlog.processors.StackInfoRenderer(),
                 structlog.processors.format_exc_info,
                 redact,
+                *([_shorten] if is_short else []),
                 renderer,
             ],
         )
@@ -77,7 +85,21 @@ def configure_logging(
         logger.handlers.clear()
         logger.propagate = True
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # web.edge logs requests in more detail
+    # The command itself tells a person of the start and the stop.
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING if is_short else logging.NOTSET)
     logging.getLogger("alembic").setLevel(logging.WARNING)  # the caller logs migrations
+
+
+def _shorten(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """An entry for a person, who needs no name of a logger, and of a request that succeeded only what was done."""
+    event.pop("logger", None)
+    if event["event"] == "request" and "path" in event:
+        path = ascii(event.pop("path"))[1:-1]  # clients must not send control characters to the terminal
+        status, milliseconds = event.pop("status"), event.pop("milliseconds")
+        event["event"] = f"{event.pop('method')} {path} {status} in {milliseconds:.0f} ms"
+        if status < _BAD_REQUEST:
+            return {name: event[name] for name in ("timestamp", "level", "event")}
+    return event
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
