@@ -138,6 +138,17 @@ async def test_the_reports_with_one_key_are_limited(call_from: Call, keys: KeyMa
     assert statuses([await send(pod, FOR_SERVERS["features"], key) for pod in pods]) == [200] * 5
 
 
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_REPORT_RATE_LIMIT": "10/minute"}])
+async def test_a_large_report_counts_as_several(call_from: Call, keys: KeyMaker, environment: Json) -> None:
+    key, pod = await keys.create(environment), call_from("192.0.2.1")
+    toggles = {f"flag-{number}": {"yes": 1, "no": 1} for number in range(1_000)}
+    large = ("POST", f"{CLIENT}/metrics", {"appName": "shop", "bucket": {"start": 1, "stop": 2, "toggles": toggles}})
+
+    answers = [await send(pod, large, key) for _ in range(3)]
+
+    assert statuses(answers) == [202, 202, 429]
+
+
 async def test_by_default_a_page_has_600_requests_a_minute_and_a_server_as_many_as_it_likes(
     call_from: Call, keys: KeyMaker, environment: Json
 ) -> None:

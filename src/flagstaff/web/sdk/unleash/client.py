@@ -148,8 +148,8 @@ class ClientRoute:
 
     def _note(self, access: Access, found: list[Report]) -> None:
         size = sum(each.size for each in found)
+        self._doors.admit_report(access, size // _COUNTS_PER_REPORT)  # also if there is no room: it was read
         self._applications.require_room(size)
-        self._doors.admit_report(access, size // _COUNTS_PER_REPORT)
         for each in found:
             self._applications.note_report(each)
 
