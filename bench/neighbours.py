@@ -7,6 +7,7 @@ each is timed from when it was due. One noisy neighbour at a time runs next to t
 import asyncio
 import multiprocessing
 import os
+import random
 import sys
 import tempfile
 import time
@@ -133,6 +134,7 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
         Noise("50 parallel logins", [login], 50),
         Noise("summaries, 20 a second", [request("GET", summary, token=summaries.token)], 4, 5),
         *_bounded(client, lists, unknown),
+        *_at_the_budget(client, _make_place(client, data, "conditions", 1)),
     ]
 
 
@@ -163,6 +165,44 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
         Noise("reports of 19,600 counts", reports, 8),
         Noise("OFREP with a browser key", [public], 8),
         Noise("OFREP with unknown keys", [guess], 8),
+    ]
+
+
+def _at_the_budget(client: httpx.Client, place: Place) -> list[Noise]:
+    """Neighbours with conditions that use up the budget, for texts that are worst for them and differ each time."""
+    headers = {"authorization": f"Bearer {place.token}"}
+    conditions = [
+        {"attribute": "x", "operator": "matches", "values": [f"[ab]*a[ab]{{20}}c{number}"], "negate": True}
+        for number in range(4)
+    ]
+    flag = {"name": "Hard", "key": "hard"}
+    rule = {"rule_type": "attributes", "rule_value": None, "conditions": conditions}
+    made = client.post(f"{place.path}/flags", json=flag, headers=headers).raise_for_status().json()
+    client.post(f"{place.path}/flags/{made['id']}/rules", json=rule, headers=headers).raise_for_status()
+    texts = random.Random(1)
+    users = [{"custom_attributes": {"x": "".join(texts.choices("ab", k=1024))}} for _ in range(200)]
+    evaluations = [
+        request("POST", "/sdk/v1/evaluate", {"environment": "production", "context": user}, sdk_key=place.sdk_key)
+        for user in users
+    ]
+    explain = f"{place.path}/explain"
+    explanations = [
+        request("POST", explain, {"context": user, "flag": {**flag, "rules": [rule]}}, token=place.token)
+        for user in users
+    ]
+    beyond = {**rule, "conditions": [{**each, "values": ["[ab]*a[ab]{200}c"]} for each in conditions] * 12}
+    refused = request("POST", explain, {"flag": {**flag, "rules": [beyond] * 10}}, token=place.token)
+    playground = request(
+        "POST",
+        f"/api/projects/{place.project_id}/playground",
+        {"environment_ids": [str(place.environment_id)], "users": users},
+        token=place.token,
+    )
+    return [
+        Noise("evaluations at the budget of conditions, 100 a second", evaluations, 4, 25),
+        Noise("8 parallel explanations at the budget", explanations, 8),
+        Noise("drafts beyond the budget", [refused], 4),
+        Noise("playgrounds at the budget with 200 users", [playground], 4),
     ]
 
 

@@ -12,13 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 from flagstaff.cli.main import app
+from flagstaff.domain.conditions import Condition, Operator
+from flagstaff.domain.flags import RuleType
 from flagstaff.evaluation import loops
 from flagstaff.storage.database import Database
 from flagstaff.storage.migrate import migrate
 from flagstaff.storage.schema_state import known_revisions
 from flagstaff.storage.sqlite_files import CONFIGURATION_FILE
 from tests.mail.test_smtp import Inbox, smtp_server
-from tests.support.builders import store_environment
+from tests.support.builders import make_flag, make_rule, store_all, store_environment
 from tests.support.command import run_flagstaff
 from tests.support.history import make_batch, make_layout, make_record, write
 from tests.support.ports import free_port
@@ -82,6 +84,26 @@ def test_nothing_is_created_where_nothing_exists(tmp_path: Path) -> None:
     found = examine({"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")})
     assert {found[check]["status"] for check in ("data directory", "secret key", "database")} == {"WARN"}
     assert not (tmp_path / "data").exists()
+
+
+async def store_condition(store: Store) -> None:
+    database = Database(store.database_url, store.data_directory)
+    try:
+        flag = make_flag(await store_environment(database))
+        condition = Condition("plan", Operator.MATCHES, ("[ab]*a[ab]{100}c",))
+        rule = make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=(condition,))
+        await store_all(database, flag, rule)
+    finally:
+        await database.close()
+
+
+def test_environments_above_their_budget_of_conditions_are_named(sqlite: Store) -> None:
+    asyncio.run(store_condition(sqlite))
+    assert examine({**sqlite.environ, **KEY})["conditions"]["status"] == "OK"
+    found = examine({**sqlite.environ, **KEY, "FLAGSTAFF_MAX_CONDITION_WORK": "500"})["conditions"]
+    assert found["status"] == "WARN"
+    assert "/production (" in found["found"]
+    assert "FLAGSTAFF_MAX_CONDITION_WORK" in found["advice"]
 
 
 def test_files_that_others_can_read_fail(sqlite: Store) -> None:

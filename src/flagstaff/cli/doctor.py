@@ -15,6 +15,7 @@ from flagstaff.cli.clock_checks import check_clocks
 from flagstaff.cli.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
+from flagstaff.cli.work_checks import check_condition_work
 from flagstaff.clickhouse.client import ClickHouse, ClickHouseError
 from flagstaff.domain.accounts import check_email
 from flagstaff.domain.errors import Code, Error
@@ -86,6 +87,7 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
         yield finding
     if found.is_supported:
         yield _history(found, settings)
+        yield await check_condition_work(settings)
 
 
 def _database(found: Examination) -> Finding:

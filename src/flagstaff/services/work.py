@@ -14,8 +14,8 @@ from flagstaff.domain.segments import Segment
 from flagstaff.domain.work import Work, work_of
 from flagstaff.evaluation.predicates import instructions_of
 from flagstaff.pacing import collect, in_pieces
-from flagstaff.storage import flags, rules, segments
-from flagstaff.storage.database import Connection
+from flagstaff.storage import environments, flags, rules, segments
+from flagstaff.storage.database import Connection, Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,28 @@ async def read_costly(connection: Connection, project_id: UUID, environment_id: 
             each for each in await segments.list_segments(connection, project_id) if each.key in named
         )
     return Costly(its_rules, its_segments, sum(map(len, prerequisites.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkOfEnvironment:
+    """What the conditions of an environment cost at worst, in microseconds."""
+
+    project_id: UUID
+    environment_key: str
+    micros: float
+
+
+async def read_works(database: Database) -> list[WorkOfEnvironment]:
+    """What the conditions of each environment cost, of all projects, read one after the other."""
+    async with database.read() as connection:
+        found = await environments.list_environments_with_costly_rules(connection)
+    works = []
+    for each in found:
+        async with database.read() as connection:
+            costly = await read_costly(connection, each.project_id, each.id)
+        work = await in_pieces(costly.work(costly.rules, costly.segments))
+        works.append(WorkOfEnvironment(each.project_id, each.key, work.micros))
+    return works
 
 
 def _add(work: Work, rule: Rule, segment: Segment | None, maximum: float = float("inf")) -> str | None:

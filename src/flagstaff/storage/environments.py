@@ -13,6 +13,7 @@ from flagstaff.domain.projects import Environment, is_critical
 from flagstaff.storage import tables
 from flagstaff.storage.database import unique_or
 from flagstaff.storage.lists import Listing
+from flagstaff.storage.tables import is_costly
 
 _columns = tables.environments.c
 _environment = sa.select(
@@ -23,6 +24,12 @@ _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns
 _by_key = _environment.where(_columns.project_id == sa.bindparam("project"), _columns.key == sa.bindparam("key"))
 _of_project = Listing(
     _environment.where(_columns.project_id == sa.bindparam("project")), (_columns.created_at, _columns.id)
+)
+_with_costly_rules = (
+    _environment.distinct()
+    .join(tables.flags, tables.flags.c.environment_id == _columns.id)
+    .join(tables.rules, tables.rules.c.flag_id == tables.flags.c.id)
+    .where(sa.not_(tables.is_archived), is_costly)
 )
 _count = sa.select(sa.func.count()).where(_columns.project_id == sa.bindparam("project"))
 _update = tables.environments.update().where(_columns.id == sa.bindparam("environment"))
@@ -44,6 +51,11 @@ async def find_environment(connection: AsyncConnection, project_id: UUID, enviro
     ids = {"project": project_id, "environment": environment_id}
     row = (await connection.execute(_by_id, ids)).one_or_none()
     return _from_row(row) if row else None
+
+
+async def list_environments_with_costly_rules(connection: AsyncConnection) -> list[Environment]:
+    """The environments of all projects in which a rule has conditions or a segment, in no particular order."""
+    return list(map(_from_row, await connection.execute(_with_costly_rules)))
 
 
 async def get_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment:

@@ -50,9 +50,7 @@ _of_environment = Listing(
 _costly = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
     tables.flags.c.environment_id == sa.bindparam("environment"),
     sa.not_(tables.is_archived),
-    sa.or_(
-        _columns.rule_type.in_((RuleType.SEGMENT, RuleType.ATTRIBUTES)), sa.cast(_columns.conditions, sa.Text) != "[]"
-    ),
+    tables.is_costly,
 )
 _given_variants = sa.select(_columns.variant).distinct().where(_columns.flag_id == sa.bindparam("flag"))
 _count_of_keys = (

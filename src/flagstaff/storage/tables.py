@@ -383,6 +383,8 @@ rules = sa.Table(
     sa.Column("rollout_percentage", sa.SmallInteger, nullable=False, server_default="100"),
     sa.Column("variant", sa.Text),
 )
+# What an evaluation checks besides look-ups. An empty list is stored as two characters on both databases.
+is_costly = sa.or_(rules.c.rule_type.in_(("segment", "attributes")), sa.cast(rules.c.conditions, sa.Text) != "[]")
 
 # The segments that rules refer to by their keys.
 project_segments = sa.Table(
