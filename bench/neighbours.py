@@ -164,7 +164,7 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
         Noise("bulk actions with keys that change nothing", actions, 4),
         Noise("reports of 19,600 counts", reports, 8),
         Noise("OFREP with a browser key", [public], 8),
-        Noise("OFREP with unknown keys", [guess], 8),
+        Noise("OFREP with unknown keys, 600 a second", [guess], 8, 75),
     ]
 
 
