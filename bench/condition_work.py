@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from bench.report import print_table
 from flagstaff.domain.conditions import Condition, Operator, check_condition
-from flagstaff.domain.flags import Fallthrough, RuleType
-from flagstaff.domain.work import work_of
+from flagstaff.domain.flags import Fallthrough, Rule, RuleType
+from flagstaff.domain.work import computing_work
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.predicates import instructions_of
+from flagstaff.pacing import finish
 from tests.support.builders import make_environment, make_flag, make_rule
 
 BUDGET = 1000
@@ -72,7 +73,7 @@ def measure(family: Family) -> tuple[int, float, float]:
         Condition(family.attribute, family.operator, tuple(family.values), negate=family.negate)
     )
     rule = make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=(condition,))
-    one, two = (work_of(instructions_of, [rule] * count, ()).micros for count in (1, 2))
+    one, two = (_compute([rule] * count) for count in (1, 2))
     count = max(1, 1 + int((BUDGET - one) / (two - one)))
     rules = [make_rule(flag, rule_type=rule.rule_type, rule_value=None, conditions=(condition,)) for _ in range(count)]
     flags = [make_flag(make_environment(), key=f"flag-{place}", fallthrough=Fallthrough.OFF) for place in range(count)]
@@ -88,7 +89,11 @@ def measure(family: Family) -> tuple[int, float, float]:
         began = time.process_time()
         evaluate(snapshot, "ada", email, {family.attribute: value})
         shortest = min(shortest, time.process_time() - began)
-    return count, work_of(instructions_of, rules, ()).micros, shortest * 1e6
+    return count, _compute(rules), shortest * 1e6
+
+
+def _compute(rules: Sequence[Rule]) -> float:
+    return finish(computing_work(instructions_of, rules, ())).micros
 
 
 def main() -> None:

@@ -15,6 +15,8 @@ from tests.support.builders import make_environment, make_flag, make_rule, store
 from tests.support.holds import ask, watch_holds
 
 LONGEST_UNITS = 10  # some milliseconds; a single step of all conditions takes fifty
+# Such a body is parsed at once, as every other: half a megabyte takes more than its conditions.
+LONGEST_FOR_A_LARGE_BODY_UNITS = 100
 SETTING = "FLAGSTAFF_MAX_CONDITION_WORK"
 HARD: list[Json] = [
     {"attribute": f"a{place}", "operator": "matches", "values": [f"[ab]*a[ab]{{200}}c{place}"], "negate": True}
@@ -236,3 +238,28 @@ async def test_an_explanation_beyond_the_budget_pauses_between_conditions(
 
     assert status == 200
     assert holds.longest_in_units < LONGEST_UNITS
+
+
+async def test_a_draft_of_thousands_of_expressions_is_refused_without_holding_the_loop(
+    ada: Caller, environment: Json, flagstaff: Flagstaff
+) -> None:
+    rules = [
+        {
+            "rule_type": "attributes",
+            "rule_value": None,
+            "conditions": [
+                {"attribute": "x", "operator": "matches", "values": [f"[ab]*a[ab]{{200}}c{number}-{place}"]}
+                for place in range(50)
+            ],
+        }
+        for number in range(100)
+    ]
+    content = json.dumps({"flag": {"name": "x", "key": "x", "rules": rules}}).encode()
+    assert ada.token
+
+    async with watch_holds() as holds:
+        path = f"{environment_path(environment)}/explain"
+        status, _ = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+
+    assert status == 400
+    assert holds.longest_in_units < LONGEST_FOR_A_LARGE_BODY_UNITS

@@ -5,7 +5,7 @@ may carry bounds them: evaluation/attributes.py reads texts of at most 1,024 cha
 does no I/O and compiles nothing: how large a regular expression is, its caller says.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from flagstaff.domain.conditions import COMPARES_TEXT, Condition, Operator
@@ -42,7 +42,7 @@ _LONGEST, _LONGEST_LIST = 1, 4
 
 @dataclass(slots=True)
 class Work:
-    """The worst cost of an evaluation, in microseconds, as it adds up over rules and segments.
+    """The worst cost of an evaluation, in microseconds, as it adds up over rules and segments, in small steps.
 
     An attribute is read once in each form, and a segment is decided once, however many rules name it. `read` are the
     attributes that are read, each with its form and whether in lower case.
@@ -64,7 +64,9 @@ class Work:
         """Add what a flag's prerequisites cost."""
         self.micros += _PREREQUISITE * number
 
-    def add_conditions(self, conditions: Sequence[Condition], maximum: float = float("inf")) -> int | None:
+    def adding_conditions(
+        self, conditions: Sequence[Condition], maximum: float = float("inf")
+    ) -> Generator[None, None, int | None]:
         """Add conditions that must all hold; returns the place of the first with which the cost exceeds a maximum."""
         asked = [condition.attribute for condition in conditions]
         beyond = None
@@ -74,14 +76,15 @@ class Work:
             self.micros += _CONDITION / 2 if alone else _CONDITION + self._comparison(condition)
             if beyond is None and self.micros > maximum:
                 beyond = place
+            yield
         return beyond
 
-    def add_segment(self, segment: Segment, maximum: float = float("inf")) -> int | None:
+    def adding_segment(self, segment: Segment, maximum: float = float("inf")) -> Generator[None, None, int | None]:
         """The same for the conditions of a segment that rules name, unless it has been added."""
         if segment.key in self._segments:
             return None
         self._segments.add(segment.key)
-        return self.add_conditions(segment.conditions, maximum)
+        return (yield from self.adding_conditions(segment.conditions, maximum))
 
     def reads_no_more_than(self, other: "Work") -> bool:
         """Whether the other reads every attribute that this one reads, in the same forms."""
@@ -138,16 +141,16 @@ def _form(condition: Condition) -> tuple[str, bool]:
     return "address" if operator is Operator.IN_NETWORK else "version", False
 
 
-def work_of(
+def computing_work(
     instructions: CountInstructions, rules: Iterable[Rule], segments: Iterable[Segment], prerequisites: int = 0
-) -> Work:
-    """The worst cost of rules and of the segments that they name."""
+) -> Generator[None, None, Work]:
+    """The worst cost of rules and of the segments that they name, in small steps."""
     by_key = {segment.key: segment for segment in segments}
     work = Work(instructions)
     work.add_prerequisites(prerequisites)
     for rule in rules:
         work.add_rule(rule)
-        work.add_conditions(rule.conditions)
+        yield from work.adding_conditions(rule.conditions)
         if rule.rule_type is RuleType.SEGMENT and rule.rule_value in by_key:
-            work.add_segment(by_key[rule.rule_value])
+            yield from work.adding_segment(by_key[rule.rule_value])
     return work

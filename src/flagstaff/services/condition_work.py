@@ -70,7 +70,7 @@ def _describing(micros: float, found: Costly, keys: dict[UUID, str]) -> Generato
     of_segments = []
     for segment in found.segments:
         work = Work(instructions_of)
-        work.add_segment(segment)
+        yield from work.adding_segment(segment)
         of_segments.append(Part(segment.key, work.micros))
         yield
     return EnvironmentWork(micros, _largest(of_flags), _largest(of_segments))

@@ -11,7 +11,7 @@ from uuid import UUID
 from flagstaff.domain.flags import Flag, Rule, RuleType
 from flagstaff.domain.quotas import WorkQuota
 from flagstaff.domain.segments import Segment
-from flagstaff.domain.work import Work, work_of
+from flagstaff.domain.work import Work, computing_work
 from flagstaff.evaluation.predicates import instructions_of
 from flagstaff.pacing import collect, in_pieces
 from flagstaff.storage import environments, flags, rules, segments
@@ -40,13 +40,7 @@ class Costly:
 
     def work(self, its_rules: Sequence[Rule], its_segments: Sequence[Segment]) -> Generator[None, None, Work]:
         """The worst cost with these rules and segments, computed in small steps."""
-        by_key = {segment.key: segment for segment in its_segments}
-        work = Work(instructions_of)
-        work.add_prerequisites(self.prerequisites)
-        for rule in its_rules:
-            _add(work, rule, by_key.get(rule.rule_value or ""))
-            yield
-        return work
+        return (yield from computing_work(instructions_of, its_rules, its_segments, self.prerequisites))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,7 @@ class WorkBudgets:
 
         `replaced` are the rules as they were before, and those that were deleted.
         """
-        if not _may_grow(written, replaced):
+        if not await in_pieces(_may_grow(written, replaced)):
             return None
         found = await read_costly(connection, project_id, environment_id)
         ids = {rule.id for rule in written}
@@ -85,8 +79,8 @@ class WorkBudgets:
     ) -> Excess | None:
         """The first condition of a segment just written with which an environment exceeds its budget, if one does."""
         alone = Work(instructions_of)
-        place = alone.add_conditions(segment.conditions, self.quota.maximum)
-        if replaced is not None and not _segment_may_grow(segment, replaced):
+        place = await in_pieces(alone.adding_conditions(segment.conditions, self.quota.maximum))
+        if replaced is not None and not await in_pieces(_segment_may_grow(segment, replaced)):
             return None
         if place is not None:
             return Excess(0, f"conditions.{place}", self.quota.message("segment alone", alone.micros))
@@ -94,7 +88,7 @@ class WorkBudgets:
             found = await read_costly(connection, project_id, environment_id)
             others = [each for each in found.segments if each.id != segment.id]
             work = await in_pieces(found.work(found.rules, others))
-            place = work.add_segment(segment, self.quota.maximum)
+            place = await in_pieces(work.adding_segment(segment, self.quota.maximum))
             if place is None:
                 continue
             before = await in_pieces(found.work(found.rules, [*others, *([replaced] if replaced else [])]))
@@ -125,8 +119,8 @@ class WorkBudgets:
         excess = yield from self._adding(Work(instructions_of), drafted, by_place, "draft")
         if excess is None:
             return None
-        present = work_of(instructions_of, saved, named)
-        planned = work_of(instructions_of, drafted, named)
+        present = yield from computing_work(instructions_of, saved, named)
+        planned = yield from computing_work(instructions_of, drafted, named)
         return excess if planned.micros > present.micros else None
 
     def _adding(
@@ -135,10 +129,9 @@ class WorkBudgets:
         by_key = {segment.key: segment for segment in its_segments}
         first: tuple[int, str] | None = None
         for place, rule in enumerate(written):
-            field = _add(work, rule, by_key.get(rule.rule_value or ""), self.quota.maximum)
+            field = yield from _adding(work, rule, by_key.get(rule.rule_value or ""), self.quota.maximum)
             if first is None and field is not None:
                 first = place, field
-            yield
         return None if first is None else Excess(*first, self.quota.message(place_name, work.micros))
 
 
@@ -177,32 +170,33 @@ async def read_works(database: Database) -> list[WorkOfEnvironment]:
     return works
 
 
-def _add(work: Work, rule: Rule, segment: Segment | None, maximum: float = float("inf")) -> str | None:
+def _adding(work: Work, rule: Rule, segment: Segment | None, maximum: float) -> Generator[None, None, str | None]:
     """Add a rule; returns the path of the part with which the cost exceeds a maximum."""
     work.add_rule(rule)
     if work.micros > maximum and not rule.conditions:
         return "rule_value" if rule.rule_type is RuleType.SEGMENT else "rule_type"
-    place = work.add_conditions(rule.conditions, maximum)
+    place = yield from work.adding_conditions(rule.conditions, maximum)
     if place is not None:
         return f"conditions.{place}"
     if rule.rule_type is RuleType.SEGMENT and segment is not None:
-        work.add_segment(segment)
+        yield from work.adding_segment(segment)
         if work.micros > maximum:
             return "rule_value"
     return None
 
 
-def _may_grow(written: Sequence[Rule], replaced: Sequence[Rule]) -> bool:
+def _may_grow(written: Sequence[Rule], replaced: Sequence[Rule]) -> Generator[None, None, bool]:
     """Whether the cost can become higher: most changes, such as of a name or of values in a list, need no look."""
-    after, before = work_of(instructions_of, written, ()), work_of(instructions_of, replaced, ())
+    after = yield from computing_work(instructions_of, written, ())
+    before = yield from computing_work(instructions_of, replaced, ())
     new_segments = _segments_of(written) - _segments_of(replaced)
     return bool(new_segments) or after.micros > before.micros or not after.reads_no_more_than(before)
 
 
-def _segment_may_grow(segment: Segment, replaced: Segment) -> bool:
+def _segment_may_grow(segment: Segment, replaced: Segment) -> Generator[None, None, bool]:
     after, before = Work(instructions_of), Work(instructions_of)
-    after.add_conditions(segment.conditions)
-    before.add_conditions(replaced.conditions)
+    yield from after.adding_conditions(segment.conditions)
+    yield from before.adding_conditions(replaced.conditions)
     return after.micros > before.micros or not after.reads_no_more_than(before)
 
 
