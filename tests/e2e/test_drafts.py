@@ -100,10 +100,6 @@ async def test_an_ended_session_is_begun_again_in_place_and_the_request_goes_on(
     dialog = ada.page.get_by_role("dialog", name="Sign in")
     await expect(dialog.get_by_label("Email")).to_have_value(ada.email)
     await expect(dialog.get_by_label("Password", exact=True)).to_be_focused()
-    if AXE.is_file():
-        await check_in_both_schemes(ada, "signing in in place")
-    await ada.page.set_viewport_size({"width": 390, "height": 800})
-    await stays_within(ada)
     await dialog.get_by_label("Password", exact=True).fill("not the password")
     await dialog.get_by_role("button", name="Sign in", exact=True).click()
     await ada.sees("The email or the password is wrong.")
@@ -114,6 +110,26 @@ async def test_an_ended_session_is_begun_again_in_place_and_the_request_goes_on(
     stored = await ada.page.evaluate("JSON.parse(localStorage.getItem('flagstaff.session')).token")
     ada.api.headers["authorization"] = f"Bearer {stored}"
     assert (await ada.api.get(flag_path(flag))).json()["description"] == "typed"
+
+
+async def test_a_flag_that_is_turned_off_as_the_session_ends_is_off_after_signing_in(ada: Person) -> None:
+    flag = await ada.api.create_flag(enabled=True)
+    await ada.page.goto(flag_page(flag))
+    switch = ada.page.get_by_role("switch", name="New checkout", include_hidden=True)
+    await expect(switch).to_be_checked()
+    await expect(ada.page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    (await ada.api.post("/auth/logout")).raise_for_status()
+    await switch.press("Space")
+    dialog = ada.page.get_by_role("dialog", name="Sign in")
+    await expect(dialog).to_be_visible()
+    if AXE.is_file():
+        await check_in_both_schemes(ada, "signing in in place")
+    await ada.page.set_viewport_size({"width": 390, "height": 800})
+    await stays_within(ada)
+    await dialog.get_by_label("Password", exact=True).fill(PASSWORD)
+    await dialog.get_by_role("button", name="Sign in", exact=True).click()
+    await ada.sees("New checkout was turned off.")
+    await expect(switch).not_to_be_checked()
 
 
 async def test_someone_else_who_signs_in_sees_neither_the_page_nor_its_drafts(ada: Person, eve: Person) -> None:

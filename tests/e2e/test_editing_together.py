@@ -1,5 +1,6 @@
 """Two people edit the same resource: nobody's edit is lost, and each sees what the other has changed."""
 
+import asyncio
 import re
 from contextlib import AsyncExitStack
 
@@ -7,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, expect
 
 from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
-from tests.e2e.people import Person, environment_page, flag_page
+from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page
 from tests.support.api import Json, environment_path, flag_path
 
 CHANGED = "Changed meanwhile"
@@ -94,6 +95,7 @@ async def test_what_both_have_changed_is_asked_about(ada: Person, tab: Person) -
     await tab.page.get_by_role("radiogroup", name="Description").get_by_label("Theirs: their words").check()
     await save(tab)
     await expect(dialog).to_have_count(0)
+    await tab.sees("Saved. What others changed meanwhile is kept: Description.")
     saved = (await ada.api.get(flag_path(flag))).json()
     assert (saved["name"], saved["description"]) == ("Mine", "their words")
 
@@ -109,6 +111,7 @@ async def test_a_change_that_comes_while_a_dialog_is_open_is_said_at_once(ada: P
     await ada.api.put(flag_path(flag), json={"variants": weights})
     await expect(meanwhile(ada)).to_contain_text("changed Variants while you were editing.")
     await expect(meanwhile(ada)).to_contain_text("It does not overlap with your changes.")
+    await expect(meanwhile(ada)).to_be_in_viewport()
     await save(ada)
     await expect(ada.page.get_by_role("dialog")).to_have_count(0)
     saved = (await ada.api.get(flag_path(flag))).json()["variants"]
@@ -170,7 +173,7 @@ async def test_a_flag_is_turned_off_whatever_others_have_changed(ada: Person, ta
     switch = tab.page.get_by_role("switch", name="New checkout")
     await expect(switch).to_be_checked()
     await ada.api.put(flag_path(flag), json={"name": "Renamed", "rollout_percentage": 10})
-    await switch.click()
+    await switch.press("Space")
     await expect(switch).not_to_be_checked()
     await tab.sees("was turned off")
     saved = (await ada.api.get(flag_path(flag))).json()
@@ -183,12 +186,13 @@ async def test_a_flag_that_has_changed_is_shown_before_it_is_turned_on(ada: Pers
     switch = tab.page.get_by_role("switch", name="New checkout")
     await expect(switch).not_to_be_checked()
     await ada.api.put(flag_path(flag), json={"rollout_percentage": 100})
-    await switch.click()
+    await switch.press("Space")
     await tab.sees("New checkout was not turned on")
     await tab.sees(f"{ada.email} has changed Rollout since you saw it.")
     await expect(switch).not_to_be_checked()
     await tab.press("Turn on anyway")
     await expect(switch).to_be_checked()
+    await tab.sees("New checkout was turned on.")
     assert (await ada.api.get(flag_path(flag))).json()["enabled"]
 
 
@@ -197,11 +201,14 @@ async def test_a_flag_that_is_switched_quickly_does_not_stop_itself(ada: Person)
     await ada.page.goto(flag_page(flag))
     switch = ada.page.get_by_role("switch", name="New checkout")
     for state in (True, False, True, False, True):
-        await switch.click()
+        await switch.press("Space")
         await expect(switch).to_be_checked(checked=state)
+    changes = f"/api/projects/{flag['project_id']}/changes"
+    async with asyncio.timeout(15):  # what is shown is not yet made
+        while len([each for each in (await ada.api.get(changes)).json()["items"] if each["flag_id"]]) < 1 + 5:
+            await asyncio.sleep(POLL_SECONDS)
+    assert (await ada.api.get(flag_path(flag))).json()["enabled"]
     await expect(ada.page.get_by_text("was not turned on")).to_have_count(0)
-    await ada.page.reload()
-    await expect(switch).to_be_checked()
 
 
 async def test_what_has_changed_is_shown_before_it_is_deleted(ada: Person, tab: Person) -> None:

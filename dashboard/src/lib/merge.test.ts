@@ -17,7 +17,7 @@ function settled(base: Fields, mine: Fields, theirs: Fields, side: Side): Fields
   const { conflicts } = merge(base, mine, theirs);
   const choices = Object.fromEntries(conflicts.map(({ id }) => [id, side]));
   const again = merge(base, mine, theirs, choices);
-  expect(isSettled(again)).toBe(true);
+  expect(isSettled(again.conflicts)).toBe(true);
   return again.merged;
 }
 
@@ -44,8 +44,8 @@ describe("a merge", () => {
   it("asks again if the other has changed the value again", () => {
     const { conflicts } = merge({ name: "A" }, { name: "B" }, { name: "C" });
     const choices = { [conflicts[0]?.id ?? ""]: "mine" as const };
-    expect(isSettled(merge({ name: "A" }, { name: "B" }, { name: "C" }, choices))).toBe(true);
-    expect(isSettled(merge({ name: "A" }, { name: "B" }, { name: "D" }, choices))).toBe(false);
+    expect(isSettled(merge({ name: "A" }, { name: "B" }, { name: "C" }, choices).conflicts)).toBe(true);
+    expect(isSettled(merge({ name: "A" }, { name: "B" }, { name: "D" }, choices).conflicts)).toBe(false);
   });
 
   it("merges only the fields that are edited", () => {

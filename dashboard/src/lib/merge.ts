@@ -45,7 +45,8 @@ export function merge(base: Fields, mine: Fields, theirs: Fields, choices: Choic
   return { merged, conflicts };
 }
 
-export function isSettled({ conflicts }: Merge): boolean {
+/** Whether someone has chosen everywhere. */
+export function isSettled(conflicts: readonly Conflict[]): boolean {
   return conflicts.every(({ choice }) => choice !== null);
 }
 

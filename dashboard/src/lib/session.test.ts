@@ -47,3 +47,33 @@ it("ends here when it ends in another tab, and says so", async () => {
   expect(session.currentSession()).toBeNull();
   expect(session.sessionEnding()).toBe("elsewhere");
 });
+
+it("is interrupted while its page stays, and resumed by the same account only", async () => {
+  const session = await load();
+  const heard = vi.fn();
+  session.keepPagesWhile(() => true);
+  session.onSessionChange(heard);
+  session.startSession({ token: token(inAnHour()), email: "ada@example.com" });
+  session.endSession("expired");
+  expect(heard).toHaveBeenLastCalledWith("interrupted");
+  expect(session.interruptedSession()?.email).toBe("ada@example.com");
+  const resumed = session.resumedSession();
+  session.startSession({ token: token(inAnHour() + 1), email: "Ada@example.com" });
+  expect(heard).toHaveBeenLastCalledWith("resumed");
+  expect((await resumed)?.email).toBe("Ada@example.com");
+
+  session.endSession("expired");
+  const other = session.resumedSession();
+  session.startSession({ token: token(inAnHour() + 2), email: "eve@example.com" });
+  expect(heard).toHaveBeenLastCalledWith("began");
+  expect(await other).toBeNull();
+});
+
+it("is not interrupted by signing out, in any tab", async () => {
+  const session = await load();
+  session.keepPagesWhile(() => true);
+  session.startSession({ token: token(inAnHour()), email: "ada@example.com" });
+  session.endSession("signed-out");
+  expect(session.interruptedSession()).toBeNull();
+  expect(session.wasSignedOut()).toBe(true);
+});

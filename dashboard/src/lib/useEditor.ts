@@ -60,10 +60,12 @@ export function useEditor<Resource extends object, Values extends object>(option
     try {
       const saved = await save(options, (now) => mergeWith(values, now), state, note);
       if (saved === null) return;
-      const { theirs, result } = saved;
+      const { theirs, result, conflicts } = saved;
       if (options.stays) draft.restart(result, valuesOf(result as Resource));
       else draft.end();
-      const kept = fieldChanges({ before: base, after: theirs.resource });
+      const replaced = conflicts.filter(({ choice }) => choice === "mine").map(({ field }) => field);
+      const changes = fieldChanges({ before: base, after: theirs.resource });
+      const kept = changes.filter(({ field }) => !replaced.includes(field));
       if (kept.length > 0) notifyDone(texts.kept(kept.map(({ field }) => texts.field(field))));
       options.onDone();
     } finally {
@@ -91,19 +93,19 @@ async function save(
   mergeWith: (theirs: State) => ReturnType<typeof merge>,
   known: State,
   note: (theirs: State) => void,
-): Promise<{ theirs: State; result: object } | null> {
+): Promise<{ theirs: State; result: object; conflicts: readonly Conflict[] } | null> {
   let theirs = load ? await load() : known;
   for (let attempt = 1; ; attempt += 1) {
-    const merged = mergeWith(theirs);
-    if (!isSettled(merged)) {
+    const { merged, conflicts } = mergeWith(theirs);
+    if (!isSettled(conflicts)) {
       note(theirs);
       return null;
     }
-    const body = changedFields(theirs.resource, merged.merged);
+    const body = changedFields(theirs.resource, merged);
     // Also sent without a change, so that whoever may not save learns it; but not again after others' changes.
-    if (Object.keys(body).length === 0 && attempt > 1) return { theirs, result: theirs.resource };
+    if (Object.keys(body).length === 0 && attempt > 1) return { theirs, result: theirs.resource, conflicts };
     try {
-      return { theirs, result: await send(body, theirs.tag) };
+      return { theirs, result: await send(body, theirs.tag), conflicts };
     } catch (error) {
       const now = stateInstead(error);
       if (now === null || attempt === ATTEMPTS) throw error;

@@ -20,7 +20,7 @@ export default function ChangedMeanwhile(props: Props) {
   const fields = fieldChanges({ before: base, after: state.resource });
   const names = fields.map(({ field }) => texts.field(field));
   return (
-    <div className={classes.box} role="group" aria-label={texts.label}>
+    <div className={classes.box} data-quiet={conflicts.length === 0 || undefined} role="group" aria-label={texts.label}>
       <Stack gap="sm">
         <div role="status" className="break">
           <Text fw={570}>{note === undefined ? texts.while(who, names) : texts.since(who, names)}</Text>
