@@ -23,7 +23,7 @@ ifeq (,$(filter clean format lock,$(MAKECMDGOALS)))
 MAKEFLAGS += --jobs=3
 endif
 
-.PHONY: serve test test-dashboard test-sdks test-clickhouse test-faults check-packages alerts coverage lint lint-python lint-dashboard format \
+.PHONY: serve test test-pythons test-dashboard test-sdks test-clickhouse test-faults check-packages alerts coverage lint lint-python lint-dashboard format \
 	bench dashboard dashboard-tools built wheel screenshots openapi lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
@@ -44,6 +44,10 @@ test-sdks: .venv/dev .venv/node ## run released clients for Go, Java and Rust, a
 	$(BIN)/python hatch_build.py unleash-server
 	$(BIN)/python -m tests.interop.build
 	SDK_LANGUAGES="$(COMPILED)" $(PYTEST) -rsP tests/sdks/test_unleash.py tests/sdks/test_ofrep.py tests/interop
+
+# The tests of one interpreter use both cores already, and what is left out here, `make test` runs with that of .venv.
+test-pythons: .venv/dev built ## with each Python that the machine has: the wheel; with the oldest and the newest: units and web
+	$(BIN)/python -m tests.pythons
 
 # ClickHouse's engine has 180 MB, too many for every run of the tests.
 test-clickhouse: .venv/dev ## run the copy of the history against ClickHouse's engine, which it installs

@@ -87,6 +87,8 @@ async def test_a_first_start_creates_a_private_folder_and_prints_its_address(
             rf"Flagstaff \S+ serves on {server.url} \(SQLite in {folder}\)\. Ctrl-C stops it\.", said[0]
         )
         assert said[1:] == []
+        assert '"policy": "common passwords accepted"' in server.log
+        assert server.log.count('"event": "migrated"') == 1
         secret = (folder / "secret-key").read_text()
 
         async with RemoteCaller(server.url) as caller:

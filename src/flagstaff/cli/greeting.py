@@ -37,7 +37,7 @@ def _log(settings: Settings, url: str, port: int, workers: int) -> None:
         port=port,
         workers=workers,
         evaluation="compiled" if loops.WHY_NOT_COMPILED is None else "in Python",
-        common_passwords="accepted" if settings.accepts_common_passwords else "refused",
+        policy="common passwords accepted" if settings.accepts_common_passwords else "common passwords refused",
     )
 
 
