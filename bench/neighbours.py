@@ -134,7 +134,7 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
         Noise("50 parallel logins", [login], 50),
         Noise("summaries, 20 a second", [request("GET", summary, token=summaries.token)], 4, 5),
         *_bounded(client, lists, unknown),
-        *_at_the_budget(client, _make_place(client, data, "conditions", 1)),
+        *_at_the_budget(client, data),
     ]
 
 
@@ -168,35 +168,48 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
     ]
 
 
-def _at_the_budget(client: httpx.Client, place: Place) -> list[Noise]:
-    """Neighbours with conditions that use up the budget, for texts that are worst for them and differ each time."""
-    headers = {"authorization": f"Bearer {place.token}"}
+def _at_the_budget(client: httpx.Client, data: Path) -> list[Noise]:
+    """Neighbours with conditions that use up the budget, for texts that are worst for them and differ each time.
+
+    Each has an account of its own, so that none uses up the requests of another.
+    """
+    asking, explaining, drafting, playing = (
+        _make_place(client, data, f"conditions-{number}", 1) for number in range(4)
+    )
     conditions = [
         {"attribute": "x", "operator": "matches", "values": [f"[ab]*a[ab]{{20}}c{number}"], "negate": True}
         for number in range(4)
     ]
-    flag = {"name": "Hard", "key": "hard"}
+    flag = {"name": "Hard", "key": "hard", "enabled": True}
     rule = {"rule_type": "attributes", "rule_value": None, "conditions": conditions}
-    made = client.post(f"{place.path}/flags", json=flag, headers=headers).raise_for_status().json()
-    client.post(f"{place.path}/flags/{made['id']}/rules", json=rule, headers=headers).raise_for_status()
+    for place in (asking, playing):
+        headers = {"authorization": f"Bearer {place.token}"}
+        made = client.post(f"{place.path}/flags", json=flag, headers=headers).raise_for_status().json()
+        client.post(f"{place.path}/flags/{made['id']}/rules", json=rule, headers=headers).raise_for_status()
     texts = random.Random(1)
     users = [{"custom_attributes": {"x": "".join(texts.choices("ab", k=1024))}} for _ in range(200)]
     evaluations = [
-        request("POST", "/sdk/v1/evaluate", {"environment": "production", "context": user}, sdk_key=place.sdk_key)
+        request("POST", "/sdk/v1/evaluate", {"environment": "production", "context": user}, sdk_key=asking.sdk_key)
         for user in users
     ]
-    explain = f"{place.path}/explain"
     explanations = [
-        request("POST", explain, {"context": user, "flag": {**flag, "rules": [rule]}}, token=place.token)
+        request(
+            "POST",
+            f"{explaining.path}/explain",
+            {"context": user, "flag": {**flag, "rules": [rule]}},
+            token=explaining.token,
+        )
         for user in users
     ]
     beyond = {**rule, "conditions": [{**each, "values": ["[ab]*a[ab]{200}c"]} for each in conditions] * 12}
-    refused = request("POST", explain, {"flag": {**flag, "rules": [beyond] * 10}}, token=place.token)
+    refused = request(
+        "POST", f"{drafting.path}/explain", {"flag": {**flag, "rules": [beyond] * 10}}, token=drafting.token
+    )
     playground = request(
         "POST",
-        f"/api/projects/{place.project_id}/playground",
-        {"environment_ids": [str(place.environment_id)], "users": users},
-        token=place.token,
+        f"/api/projects/{playing.project_id}/playground",
+        {"environment_ids": [str(playing.environment_id)], "users": users},
+        token=playing.token,
     )
     return [
         Noise("evaluations at the budget of conditions, 100 a second", evaluations, 4, 25),

@@ -57,8 +57,8 @@ class WorkQuota:
     def message(self, place: str, micros: float) -> str:
         """What is wrong with so much work in a place, such as `environment`, and what to do."""
         return (
-            f"exceeds the budget of conditions: with it, those of the {place} would cost an evaluation up to "
-            f"{micros:,.0f} microseconds, and {self.setting} allows {self.maximum:,}. Use fewer conditions or cheaper "
+            f"exceeds the budget of conditions: those of the {place} would cost an evaluation up to {micros:,.0f} "
+            f"microseconds, and {self.setting} allows {self.maximum:,}. Use fewer conditions or cheaper "
             "ones, such as in or ends_with instead of matches, or ask the operator to raise the setting"
         )
 
