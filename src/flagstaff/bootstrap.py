@@ -578,6 +578,7 @@ class Flagstaff:
             ),
             extend_lease=self.lease.extend,
             reporting=Reporting(self._describe, partial(read_newest_change, self.database)),
+            reach=self.database.reach,
             start_task=self._supervisor.start,
             confirm_seconds=confirm_seconds,
         )

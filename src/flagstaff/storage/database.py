@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
@@ -19,6 +19,7 @@ from flagstaff.domain.changes import Change, Committed
 from flagstaff.domain.errors import Code, Error, not_found, unavailable, unconfirmed
 from flagstaff.storage import dialect, tables
 from flagstaff.storage.health import CONFIGURATION, HISTORY, StoreHealth
+from flagstaff.storage.reach import Reach
 from flagstaff.storage.revisions import FOUND, forget_found, note_committed
 from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 
@@ -85,7 +86,9 @@ class Database:
             engine = dialect.postgresql_engine(url)
             self._writer = self._history_writer = engine
             self._reader = self._history_reader = engine.execution_options(isolation_level="REPEATABLE READ")
+            self.reach: Reach | None = Reach(engine)
         else:
+            self.reach = None
             configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
             self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
             self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
@@ -142,7 +145,7 @@ class Database:
             if shared := _joined():
                 yield shared.connection
                 return
-            async with self._reader.begin() as connection:
+            async with self._begin(self._reader) as connection:
                 yield connection
 
     @asynccontextmanager
@@ -162,7 +165,7 @@ class Database:
         try:
             with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
-                async with self._writer.begin() as connection:
+                async with self._begin(self._writer) as connection:
                     await dialect.limit_idle_write(connection)
                     transaction = Transaction(connection, self.instance)
                     await connection.execution_options(**{FOUND: transaction.found})
@@ -200,7 +203,7 @@ class Database:
     async def read_history(self) -> AsyncIterator[AsyncConnection]:
         """A connection that reads the history in one consistent state."""
         with self.health.watching(HISTORY), translated_errors():
-            async with self._history_reader.begin() as connection:
+            async with self._begin(self._history_reader) as connection:
                 yield connection
 
     @asynccontextmanager
@@ -208,7 +211,7 @@ class Database:
         """A transaction on the history. It never waits for a transaction on the configuration."""
         with self.health.watching(HISTORY, writes=True), translated_errors():
             self.require_files(HISTORY_FILE)
-            async with self._history_writer.begin() as connection:
+            async with self._begin(self._history_writer) as connection:
                 await dialect.limit_idle_write(connection)
                 yield connection
 
@@ -234,6 +237,9 @@ class Database:
         with suppress(Error):
             async with self.write_history() as connection:
                 await connection.execute(_touch_history)
+
+    def _begin(self, engine: AsyncEngine) -> AbstractAsyncContextManager[AsyncConnection]:
+        return self.reach.begin(engine) if self.reach else engine.begin()
 
     async def ping(self) -> None:
         """Check that the database responds."""

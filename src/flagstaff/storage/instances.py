@@ -12,8 +12,8 @@ docs/decisions/0025-leases.md has the proof. The workers on one SQLite database 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import count
 from math import inf
@@ -31,6 +31,7 @@ from flagstaff.storage import dialect
 from flagstaff.storage.instance_reports import Reporting
 from flagstaff.storage.leases import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Leases, Member, Row
 from flagstaff.storage.notifications import notify_at_commit
+from flagstaff.storage.reach import Reach
 from flagstaff.storage.revisions import note_live_on
 
 log = structlog.get_logger(__name__)
@@ -110,7 +111,7 @@ class _Question:
 class Instances:
     """This instance among the others."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         feed: Feed,
         member: Member,
@@ -119,12 +120,14 @@ class Instances:
         start_task: Callable[[str, Coroutine[Any, Any, None]], None],
         extend_lease: Callable[[float, float], None],
         reporting: Reporting,
+        reach: Reach | None = None,
         clock: Callable[[], float] = time.monotonic,
         confirm_seconds: float = CONFIRM_SECONDS,
     ) -> None:
         """`extend_lease` is called with a time of the clock and a number of seconds.
 
-        For so long from then, this instance serves every change that it must serve.
+        For so long from then, this instance serves every change that it must serve. `reach` is that of the database,
+        if it can be lost.
         """
         self._feed = feed
         self._member = member
@@ -135,6 +138,7 @@ class Instances:
         self._confirm_seconds = confirm_seconds
         self._leases = Leases(clock, member.address)
         self._reporting = reporting
+        self._reach = reach
         self._held_until = -inf
         self._is_sure = False  # no load has failed since the lease lapsed last: it is extended when it is renewed
         self._is_leaving = False
@@ -154,6 +158,8 @@ class Instances:
         if self._is_leaving:
             return
         async with self._feed.session():
+            if self._reach:
+                self._reach.note_session(is_late=self._has_lapsed())
             try:
                 await self._renew()
                 self._connected.set()
@@ -171,6 +177,8 @@ class Instances:
         """Tell the others not to wait for this instance any more. It must not evaluate afterwards."""
         self._is_leaving, self._is_sure = True, False
         self._catch_ups += 1  # ends the one that is running, which would count on the lease
+        if self._reach:
+            self._reach.stop()
         with suppress(Error, *dialect.RAW_ERRORS):
             async with asyncio.timeout(_LEAVE_SECONDS):
                 await self._feed.leave(self._member.id)
@@ -233,7 +241,7 @@ class Instances:
         waiting_for: dict[str, str] = {}
         self._reporting.note_change()
         try:
-            async with asyncio.timeout(self._confirm_seconds):
+            async with self._answered_in_time():
                 await self._connected.wait()
                 for project_id in project_ids:
                     await self._ask(project_id, waiting_for)
@@ -256,11 +264,15 @@ class Instances:
 
     async def _renew(self) -> bool:
         """Renew the lease, and return whether it had lapsed, so that changes may not have waited for this instance."""
+        if self._reach and self._has_lapsed():  # from the renewal on, changes wait until this instance has loaded them
+            await self._reach.check()
         began_at = self._clock()
         async with asyncio.timeout(LEASE_SECONDS):
             rows = await self._feed.renew(self._member, self._reporting.report_due())
         self._leases.note(rows, began_at)
-        has_lapsed = self._clock() >= self._held_until
+        if self._reach and not self._is_leaving:
+            self._reach.note_answer(began_at)
+        has_lapsed = self._has_lapsed()
         self._held_until = began_at + HOLD_SECONDS
         if has_lapsed:
             self._is_sure = False
@@ -270,6 +282,16 @@ class Instances:
             # Beside the renewals: a database that is slow to answer must not cost the lease.
             self._start_task("newest-change", self._reporting.find_newest())
         return has_lapsed
+
+    def _has_lapsed(self) -> bool:
+        return self._clock() >= self._held_until
+
+    @asynccontextmanager
+    async def _answered_in_time(self) -> AsyncIterator[None]:
+        """Raise TimeoutError when a change is not confirmed in time, and at once when the database is lost."""
+        async with asyncio.timeout(self._confirm_seconds) as timeout:
+            with self._reach.ending(timeout) if self._reach else nullcontext():
+                yield
 
     def _is_serving_all(self) -> bool:
         """Whether everything has been loaded of which this instance has heard, and it has missed nothing."""
