@@ -90,6 +90,23 @@ async def test_a_start_that_waits_for_another_ones_migration_can_be_ended(
         assert "Traceback" not in server.log
 
 
+async def test_pipelined_requests_are_all_answered_during_a_drain_and_only_the_last_answer_ends_the_connection(
+    store: Store,
+) -> None:
+    one = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+    async with ServerProcess(store, {"FLAGSTAFF_DRAIN_SECONDS": "3"}) as server:
+        async with connected(server) as (reader, writer):
+            stopping = asyncio.create_task(server.stop())
+            async with RemoteCaller(server.url) as caller, asyncio.timeout(3):
+                while (await caller.get("/ready")).status_code == 200:
+                    await asyncio.sleep(0.01)
+            writer.write(one * 5)
+            answers = await asyncio.wait_for(reader.read(), GRANTED_SECONDS)
+        assert await stopping == 0
+    assert answers.count(b"HTTP/1.1 200 ") == 5
+    assert answers.lower().count(b"connection: close") == 1
+
+
 @asynccontextmanager
 async def connected(server: ServerProcess) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """A plain connection without HTTP."""

@@ -46,8 +46,11 @@ class _Server(uvicorn.Server):
     bounded.
     """
 
-    def __init__(self, config: uvicorn.Config, flagstaff: Flagstaff, drain_seconds: int) -> None:
+    def __init__(
+        self, config: uvicorn.Config, flagstaff: Flagstaff, drain_seconds: int, *, is_worker: bool = False
+    ) -> None:
         super().__init__(config)
+        self._is_worker = is_worker
         self._flagstaff = flagstaff
         self._drain_seconds = drain_seconds
         self._acceptors: list[Acceptor] = []
@@ -72,11 +75,13 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         drains = self._drain_seconds > 0
+        self._flagstaff.begin_drain()
         if drains:
-            self._flagstaff.begin_drain()
             await self._wait(lambda: self._drain_seconds)
         # uvicorn ends only the connections that it knows when it begins, and waits for any that come later.
         for acceptor in self._acceptors:
+            if not self._is_worker:  # whose socket its parent keeps for a successor
+                await acceptor.finish()
             acceptor.close()
             await acceptor.wait_closed()
         if drains:
@@ -139,7 +144,7 @@ async def _run(
         timeout_keep_alive=_IDLE_CONNECTION_SECONDS,
         timeout_graceful_shutdown=_FINISH_REQUESTS_SECONDS,
     )
-    server = _Server(config, flagstaff, settings.drain_seconds)
+    server = _Server(config, flagstaff, settings.drain_seconds, is_worker=worker is not None)
     begun = asyncio.Event()
     _obey_signals(signals, server, begun)
     with listen() as listener:

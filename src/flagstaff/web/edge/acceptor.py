@@ -4,7 +4,10 @@ A connection beyond the bounds is answered and its descriptor released before th
 """
 
 import asyncio
+import ctypes
 import socket
+import struct
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
@@ -21,6 +24,11 @@ _AT_ONCE = 64  # before other work runs on the event loop
 _PAUSE_SECONDS = 1.0  # after the system has refused to accept connections
 _RETRY_AFTER_SECONDS = 10  # by then silent connections have been closed
 _DETAIL = "There are too many connections. Close some, or try again later."
+# A classic BPF program that drops packets with the flag SYN, which begin connections, and passes all others:
+# load the byte with the flags; if SYN (2) is set, go on, else skip one; return 0; return all.
+_DROP_SYN = ((0x30, 0, 0, 13), (0x45, 0, 1, 0x02), (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFFFFFF))
+_SO_ATTACH_FILTER = 26
+_SETTLE_SECONDS = 0.02  # for connections that are being set up
 
 
 class Acceptor:
@@ -49,6 +57,14 @@ class Acceptor:
         self._listener.setblocking(False)
         self._resume = None
         self._loop.add_reader(self._listener, self._accept)
+
+    async def finish(self) -> None:
+        """Begin no more connections, so that `close` resets none: a client's system tries again and is refused.
+
+        Only for a socket that no other process listens on. Other systems than Linux cannot do this.
+        """
+        if self._listener.fileno() >= 0 and _drop_beginnings(self._listener):
+            await asyncio.sleep(_SETTLE_SECONDS)
 
     def close(self) -> None:
         """Accept the connections that wait already, whose clients have sent requests, and refuse any later ones."""
@@ -110,3 +126,17 @@ class Acceptor:
                 log.exception("connection_failed")
             else:
                 raise
+
+
+def _drop_beginnings(listener: socket.socket) -> bool:
+    """Let the kernel drop packets that begin connections; False where that is not possible."""
+    if sys.platform != "linux":
+        return False
+    program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in _DROP_SYN))
+    try:
+        listener.setsockopt(
+            socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_DROP_SYN), ctypes.addressof(program))
+        )
+    except OSError:
+        return False
+    return True

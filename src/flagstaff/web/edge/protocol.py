@@ -5,10 +5,13 @@ byte now and then. It also stops reading a request's body when the client offers
 as the next request. Read against uvicorn 0.54 (protocols/http/httptools_impl.py).
 """
 
+import sys
 from asyncio import BaseTransport, TimerHandle, Transport
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum, auto
+from fcntl import ioctl
+from termios import FIONREAD
 from typing import ClassVar, cast
 
 import httptools
@@ -21,6 +24,9 @@ from flagstaff.web.edge.responses import ENDS_WITH_CLIENT, IS_STREAM
 
 TRANSPORT = "flagstaff.transport"
 """The extension of a request's scope with its connection's transport, to which runtime/streams.py writes events."""
+
+HAS_MORE = "flagstaff.has_more"
+"""The extension with a function that returns whether the client has sent further requests on the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,18 @@ class BoundedProtocol(HttpToolsProtocol):
         self.cycle.keep_alive = False
         return True
 
+    def shutdown(self) -> None:
+        """End the connection once what the client has sent is answered, also what nobody has read yet."""
+        if not self._is_answered() or not self.has_more():
+            super().shutdown()  # otherwise web/edge/draining.py ends it
+
+    def has_more(self) -> bool:
+        """Whether the client has sent further requests, or parts of them, which a close would reset."""
+        if self.pipeline:
+            return True
+        unread = ioctl(self.transport.get_extra_info("socket").fileno(), FIONREAD, bytes(4))
+        return int.from_bytes(unread, sys.byteorder) > 0
+
     def await_client(self, phase: Phase, ticks: int) -> None:
         """Begin a phase, which the client must finish within this many ticks."""
         self.phase = phase
@@ -140,7 +158,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fail(*refusal)
         if self.parser.should_upgrade():
             return  # `_parse` parses it again as an ordinary request
-        self.scope["extensions"] = cast("dict[str, dict[object, object]]", {TRANSPORT: self.transport})
+        self.scope["extensions"] = cast(
+            "dict[str, dict[object, object]]", {TRANSPORT: self.transport, HAS_MORE: self.has_more}
+        )
         super().on_headers_complete()
         self.await_client(Phase.BODY, self.bounds.body_ticks)
 
