@@ -76,9 +76,11 @@ def parse_host(text: str) -> str:
 def is_loopback(host: str) -> bool:
     """Whether an address or a name of a host always means this machine; names are not looked up."""
     try:
-        return bool(ip_address(host).is_loopback)
+        address = ip_address(host)
     except ValueError:
         return host == "localhost"
+    # Of IPv4 addresses in IPv6, versions of Python say different things; nobody needs to listen on one.
+    return address.is_loopback and getattr(address, "ipv4_mapped", None) is None
 
 
 def whole_number_parser(minimum: int, maximum: int) -> Callable[[str], int]:
