@@ -60,6 +60,7 @@ test-faults: .venv/dev ## cause faults under load: each once, or at random for a
 
 check-packages: .venv/dev ## check packaging/ with helm, kubeconform, Caddy and others, which it builds with Go or installs
 	$(BIN)/python -m tests.packages.tools
+	$(BIN)/python -m tests.packages.engine
 	$(BIN)/python -m pytest tests/packages
 
 alerts: .venv/promtool ## check the alerts for Prometheus, and run their tests

@@ -1,18 +1,28 @@
-"""The library of Docker Compose accepts compose.yaml with the secrets that are made for it, and refuses it without."""
+"""compose.yaml: the library of Docker Compose accepts it, with its secrets only, and what it describes serves."""
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from flagstaff.settings import Settings
+from tests.packages.engine import Engine
 from tests.packages.tools import program
 
 ROOT = Path(__file__).parents[2]
+# Podman gives a service that names one limit a second one, which a machine without CAP_SYS_RESOURCE refuses.
+_LIMITS = """
+services:
+  flagstaff-1: {ulimits: {nproc: 4096}}
+  flagstaff-2: {ulimits: {nproc: 4096}}
+"""
 
 
 @pytest.fixture
@@ -63,3 +73,38 @@ def test_with_them_the_instances_have_settings_that_are_accepted(checkout: Path)
         settings = Settings.load({"FLAGSTAFF_DATA_DIR": "/data", **services[name]["environment"]})
         assert settings.public_url == "https://flags.example.com"
         assert settings.instance_name == name
+
+
+def test_two_instances_serve_behind_caddy_and_stop_in_order(checkout: Path) -> None:
+    """podman-compose starts compose.yaml as it is. Podman's timer for health takes systemd, so the test asks."""
+    engine = Engine()
+    engine.build_image()
+    engine.build_stand_ins()
+    make_secrets(checkout, "localhost")
+    (checkout / "limits.yaml").write_text(_LIMITS)
+    files = ("--file", "compose.yaml", "--file", "limits.yaml")
+    started = engine.compose(checkout, *files, "up", "--detach", "--no-build")
+    try:
+        assert started.returncode == 0, started.stderr
+        for service in ("postgresql", "valkey", "flagstaff-1", "flagstaff-2"):
+            wait_until_healthy(engine, f"flagstaff_{service}_1")
+        created = engine("exec", "flagstaff_flagstaff-1_1", "flagstaff", "doctor", check=False).stdout
+        assert re.search(r"OK +database +PostgreSQL 18", created), created
+        assert re.search(r"OK +valkey", created), created
+        with httpx.Client(base_url="https://localhost", verify=False, timeout=10) as anybody:
+            assert {anybody.get("/health").status_code for _ in range(4)} == {200}
+            assert anybody.post("/sdk/v1/evaluate", json={}).status_code == 401
+            assert anybody.get("/metrics").status_code == 404
+        for name in ("flagstaff_flagstaff-1_1", "flagstaff_flagstaff-2_1"):
+            engine("stop", "--time", "15", name)
+            assert engine("inspect", name, "--format", "{{.State.ExitCode}}").stdout.strip() == "0"
+    finally:
+        engine.compose(checkout, *files, "down", "--volumes")
+
+
+def wait_until_healthy(engine: Engine, name: str) -> None:
+    """Run the service's own check of its health until it passes."""
+    deadline = time.monotonic() + 120
+    while (checked := engine("healthcheck", "run", name, check=False)).returncode != 0:
+        assert time.monotonic() < deadline, (name, checked.stdout, checked.stderr, engine("logs", name).stderr[-2000:])
+        time.sleep(0.2)

