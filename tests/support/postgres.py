@@ -197,7 +197,7 @@ class PostgresServer:
         for path in (packages, *packages.rglob("*")):
             if not path.is_symlink():
                 path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o444))
-        self._programs = packages / installation.name / "pginstall" / "bin"
+        self._programs = packages / package.name / "pginstall" / "bin"
 
     def _initialise(self) -> None:
         program = [self._programs / "initdb", "-D", self._data, "--no-sync"]
