@@ -315,7 +315,7 @@ async def test_the_trail_learns_the_keys_of_flags_and_loses_idempotency_keys_on_
             change_of(COMMAND_LINE, "flag.created", AT, scope, after=flag),
             change_of(COMMAND_LINE, "rule.created", AT, scope, after=rule),
             change_of(COMMAND_LINE, "flag.deleted", AT, scope, before=flag),
-            change_of(COMMAND_LINE, "flag.created", AT, Scope(flag_id=other.id), after=other),
+            change_of(COMMAND_LINE, "flag.created", AT, Scope(other.project_id, flag_id=other.id), after=other),
             change_of(COMMAND_LINE, "account.registered", AT, Scope(), after=account),
         ):
             await record(transaction, change)

@@ -75,6 +75,7 @@ async def refusal_after(
         flagstaff.sessions,
         flagstaff.access_tokens,
         _NO_LIMITS,
+        Supervisor(),
         clock=lambda: now,
     )
     scope = {

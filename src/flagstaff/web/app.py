@@ -307,7 +307,7 @@ def create_app(
     protocols = {start: cut_off(route) for start, route in protocols.items()}
     keyed = IdempotencyKeys(NestingBound(api), state.idempotency)
     demanding = SecondFactorDemand(RevisionHeader(keyed), state.instance)
-    others = Compression(Authentication(demanding, state.sessions, state.access_tokens, state.limits))
+    others = Compression(Authentication(demanding, state.sessions, state.access_tokens, state.limits, state.supervisor))
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

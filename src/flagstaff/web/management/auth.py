@@ -19,6 +19,7 @@ from flagstaff.domain.errors import Code, Error
 from flagstaff.domain.permissions import Permission
 from flagstaff.pacing import until
 from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.services.access import Authenticated
 from flagstaff.services.access_tokens import AccessTokens, read_access_token
 from flagstaff.services.sessions import Sessions
@@ -72,10 +73,12 @@ class Authentication:
         sessions: Sessions,
         access_tokens: AccessTokens,
         limits: Limits,
+        supervisor: Supervisor,
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._app = app
+        self._supervisor = supervisor
         self._clock = clock
         self._sessions = sessions
         self._access_tokens = access_tokens
@@ -117,7 +120,7 @@ class Authentication:
                 await send(message)
 
             if long:
-                await _while_present(self._app, scope, receive, send_on)
+                await self._answer_while_present(scope, receive, send_on)
             else:
                 await self._app(scope, receive, send_on)
 
@@ -150,27 +153,26 @@ class Authentication:
             admit(self._limiter, account_id)
         return authenticated
 
+    async def _answer_while_present(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer until the client leaves."""
+
+        async def wait_for_the_end() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+        scope["state"][ENDS_WITH_CLIENT] = True
+        unread = await receive()
+        leaving = self._supervisor.spawn("client_of_long_request", wait_for_the_end())
+        try:
+            with until(leaving.done):
+                await self._app(scope, replay(unread.get("body", b""), receive), send)
+        finally:
+            leaving.cancel()
+            await asyncio.wait([leaving])
+
     def _forgive(self, credential: _Credential) -> None:
         if self._limiter is not None:
             self._limiter.forgive(credential.counted_by)
-
-
-async def _while_present(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Let the application answer until the client leaves."""
-
-    async def wait_for_the_end() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-    scope["state"][ENDS_WITH_CLIENT] = True
-    unread = await receive()
-    leaving = asyncio.create_task(wait_for_the_end())
-    try:
-        with until(leaving.done):
-            await app(scope, replay(unread.get("body", b""), receive), send)
-    finally:
-        leaving.cancel()
-        await asyncio.wait([leaving])
 
 
 def _require_use(scope: Scope, actor: Actor) -> None:
