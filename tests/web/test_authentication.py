@@ -8,6 +8,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from flagstaff.bootstrap import Flagstaff
 from flagstaff.domain.errors import Code, Error
+from flagstaff.runtime.supervisor import Supervisor
 from flagstaff.web.edge.limits import Limits
 from flagstaff.web.management.auth import Authentication
 from flagstaff.web.management.demands import SecondFactorDemand
@@ -18,6 +19,8 @@ from tests.support.two_factor import enrol
 
 _NO_LIMITS = Limits(
     evaluate=None,
+    browser=None,
+    report=None,
     register=None,
     login=None,
     login_failures=None,

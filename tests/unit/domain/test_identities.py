@@ -2,7 +2,8 @@
 
 import pytest
 
-from flagstaff.domain.identities import check_return_to, domain_of
+from flagstaff.domain.identities import check_return_to
+from flagstaff.services.email_domains import domain_of
 
 
 @pytest.mark.parametrize(
