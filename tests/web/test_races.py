@@ -11,9 +11,10 @@ import pytest
 
 from flagstaff.bootstrap import Flagstaff, utc_now
 from flagstaff.domain.changes import Actor
-from flagstaff.domain.quotas import flags_per_environment, variant_characters
+from flagstaff.domain.quotas import WorkQuota, flags_per_environment, variant_characters
 from flagstaff.services.access import FlagPath
 from flagstaff.services.flags import Flags
+from flagstaff.services.work import WorkBudgets
 from flagstaff.storage import tables
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 from tests.support.changes import changes_in
@@ -193,7 +194,13 @@ async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_datab
     """The server cancels running work when a stop takes too long."""
     actor = Actor(UUID(ada.account["id"]), ada.account["email"])
     path = FlagPath(UUID(flag["project_id"]), UUID(flag["environment_id"]), UUID(flag["id"]))
-    flags = Flags(flagstaff.database, utc_now, flags_per_environment(10), variant_characters(10_000))
+    flags = Flags(
+        flagstaff.database,
+        utc_now,
+        flags_per_environment(10),
+        variant_characters(10_000),
+        WorkBudgets(WorkQuota(1_000)),
+    )
     toggles = [await seconds_of(flags.toggle_flag(actor, path)) for _ in range(5)]
     whole_seconds = min(toggles)  # the first is the longest
     ends = Counter[bool]()

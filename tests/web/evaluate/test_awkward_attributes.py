@@ -35,8 +35,12 @@ Body = Mapping[str, Any]
 
 @pytest.fixture
 def environ() -> dict[str, str]:
-    """No limits."""
-    return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off"}
+    """No limits, and a budget for conditions with every operator."""
+    return {
+        "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off",
+        "FLAGSTAFF_API_RATE_LIMIT": "off",
+        "FLAGSTAFF_MAX_CONDITION_WORK": "100000",
+    }
 
 
 @pytest.fixture

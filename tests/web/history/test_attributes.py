@@ -136,6 +136,7 @@ async def test_attributes_are_in_the_evaluations_of_a_flag_too(
     ]
 
 
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_MAX_CONDITION_WORK": "100000"}])
 async def test_attributes_that_take_too_many_bytes_are_left_out_and_the_evaluation_is_recorded(
     ada: Caller, client: Caller, environment: Json, flag: Json, when_recorded: WhenRecorded
 ) -> None:
