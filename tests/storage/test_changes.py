@@ -66,11 +66,12 @@ async def test_a_side_that_is_missing_is_sql_null(database: Database) -> None:
         assert [tuple(map(bool, row)) for row in await connection.execute(query)] == [(True, False), (False, True)]
 
 
-async def test_changes_are_numbered_in_the_order_of_their_writing(database: Database) -> None:
+async def test_changes_are_numbered_in_the_order_of_their_writing(database: Database, stored: Stored) -> None:
+    scope = Scope(stored.project.id)
     for seconds in (2, 0, 1):
         async with database.transaction() as transaction:
             at = AT + timedelta(seconds=seconds)
-            await record(transaction, change_of(COMMAND_LINE, f"step.{seconds}", at, Scope(), after=make_account()))
+            await record(transaction, change_of(COMMAND_LINE, f"step.{seconds}", at, scope, after=make_account()))
     async with database.read() as connection:
         actions = (await connection.execute(sa.select(columns.action).order_by(columns.id))).scalars().all()
     assert actions == ["step.2", "step.0", "step.1"]
