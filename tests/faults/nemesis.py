@@ -12,6 +12,8 @@ class Nemesis(ABC):
 
     `victims` are the instances that it is aimed at, all of them for a fault of the database.
 
+    `cuts` says that the victims reach the database not at all, and the others as usual.
+
     `detected_seconds` and `recovered_seconds` are set by those that do not show in the answers of the victims, and
     `check` says what was wrong while they lasted.
     """
@@ -19,6 +21,7 @@ class Nemesis(ABC):
     seconds: float
     victims: Collection[int]
     wrong_clock_seconds: int = 0
+    cuts: bool = False
     detected_seconds: float | None = None
     recovered_seconds: float | None = None
 

@@ -18,6 +18,7 @@ class Partitioned(Nemesis):
         self.seconds = random.uniform(5, 12)
         self.victims = draw_victims(random, most=2)
         self._state = state
+        self.cuts = state != "slow"
         self._delay_seconds = random.choice((0.05, 0.3, 1, 4)) if state == "slow" else 0
 
     def __str__(self) -> str:
@@ -38,6 +39,8 @@ class Unplugged(Nemesis):
 
     Without cables, their links drop everything.
     """
+
+    cuts = True
 
     def __init__(self, random: Random) -> None:
         self.seconds = random.uniform(5, 12)

@@ -1,6 +1,8 @@
 """Evaluate by the lane and by the route: every case runs against both, and clients see no difference."""
 
 import asyncio
+import socket
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ from flagstaff.bootstrap import Flagstaff
 from flagstaff.web.edge.nesting import NESTING_MAX
 from flagstaff.web.edge.protocol import Bounds
 from tests.support.api import Caller, Json
-from tests.support.connections import BODY, Answer, Connection, Listener, bare, request
+from tests.support.connections import BODY, Answer, Client, Connection, Listener, bare, request
 
 KIB = 1024
 HURRIED = Bounds(tick_seconds=0.05, head_ticks=2, body_ticks=2, idle_ticks=20)
@@ -359,6 +361,40 @@ async def test_a_stop_closes_idle_connections(connection: Connection, server: Li
     await connection.receive()
     server.shut_down()
     assert await connection.receive_rest() == b""
+
+
+async def test_a_stop_answers_a_request_that_has_arrived_and_that_nobody_has_read(
+    connection: Connection, server: Listener, sdk_key: bytes, flagstaff: Flagstaff
+) -> None:
+    connection.server.transport.pause_reading()
+    await connection.send(request(sdk_key))
+    flagstaff.begin_drain()
+    server.shut_down()
+    connection.server.transport.resume_reading()
+    answer = await connection.receive()
+    assert is_on(answer)
+    assert answer.header("connection") == "close"
+    assert await connection.receive_rest() == b""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot do this")
+async def test_a_port_that_closes_serves_the_connections_that_wait_and_begins_no_others(
+    server: Listener, sdk_key: bytes, flagstaff: Flagstaff
+) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    acceptor = flagstaff.make_acceptor(listener, server.accept)  # type: ignore[arg-type]
+    async with await Client.connect(port) as waiting:
+        await acceptor.finish()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await Client.connect(port)
+        acceptor.close()
+        await acceptor.wait_closed()
+        with pytest.raises(ConnectionRefusedError):
+            await Client.connect(port)
+        await waiting.send(request(sdk_key))
+        assert is_on(await waiting.receive())
 
 
 async def test_a_stop_waits_for_a_request_that_has_begun(
