@@ -382,6 +382,7 @@ async def test_a_port_that_closes_serves_the_connections_that_wait_and_begins_no
     server: Listener, sdk_key: bytes, flagstaff: Flagstaff
 ) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.setblocking(False)
     port = listener.getsockname()[1]
     acceptor = flagstaff.make_acceptor(listener, server.accept)  # type: ignore[arg-type]
     async with await Client.connect(port) as waiting:
